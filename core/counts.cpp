@@ -1,0 +1,257 @@
+#include "counts.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+namespace supratok {
+
+// --- TextCounts
+
+void TextCounts::add(std::string_view text, uint32_t hash, int64_t count) {
+  if (text.size() > 0xffffffffu) throw std::length_error("a word or run of more than 4 GB");
+  if (used_ * 4 >= capacity() * 3) grow();
+  const size_t mask = capacity() - 1;
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    Slot& at = slot(i);
+    if (!at.text) {
+      at = {keep(text), count, static_cast<uint32_t>(text.size()), hash};
+      ++used_;
+      return;
+    }
+    if (at.hash == hash && at.length == text.size() &&
+        std::memcmp(at.text, text.data(), text.size()) == 0) {
+      at.count += count;
+      return;
+    }
+  }
+}
+
+void TextCounts::grow() {
+  std::vector<Segment> old(std::max<size_t>(1, segments_.size() * 2));
+  for (Segment& segment : old) segment = std::make_unique<Slot[]>(kSegment);
+  old.swap(segments_);
+  const size_t mask = capacity() - 1;
+  for (Segment& segment : old) {
+    for (size_t s = 0; s < kSegment; ++s) {
+      if (!segment[s].text) continue;
+      size_t i = segment[s].hash & mask;
+      while (slot(i).text) i = (i + 1) & mask;
+      slot(i) = segment[s];
+    }
+    segment.reset();
+  }
+}
+
+void TextCounts::clear() {
+  for (Segment& segment : segments_) std::fill_n(segment.get(), kSegment, Slot{});
+  used_ = 0;
+  blocks_.clear();
+  block_left_ = 0;
+}
+
+const char* TextCounts::keep(std::string_view text) {
+  if (borrows_) return text.data();
+  if (text.size() > block_left_) {
+    block_left_ = std::max(kBlock, text.size());
+    blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_left_));
+    block_at_ = blocks_.back().get();
+  }
+  char* kept = block_at_;
+  std::memcpy(kept, text.data(), text.size());
+  block_at_ += text.size();
+  block_left_ -= text.size();
+  return kept;
+}
+
+// --- SharedCounts
+
+void SharedCounts::add(const Batch& batch) {
+  for (size_t p = 0; p < kParts; ++p) {
+    const std::lock_guard guard(parts_[p].lock);
+    for (const auto& [text, count, hash] : batch.rows_[p]) parts_[p].counts.add(text, hash, count);
+  }
+}
+
+size_t SharedCounts::size() const {
+  size_t total = 0;
+  for (const Part& part : parts_) total += part.counts.size();
+  return total;
+}
+
+std::vector<TextCount> SharedCounts::sorted() const {
+  std::vector<TextCount> all;
+  all.reserve(size());
+  each([&](std::string_view text, int64_t count) { all.push_back({text, count}); });
+  std::sort(all.begin(), all.end(), [](const TextCount& a, const TextCount& b) {
+    if (a.count != b.count) return a.count > b.count;
+    if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
+    return a.text < b.text;
+  });
+  return all;
+}
+
+// --- PairSketch
+
+PairSketch::PairSketch(int bits)
+    : bits_(bits), shift_(64 - bits), counters_(new std::atomic<uint32_t>[size_t{1} << bits]()) {}
+
+void PairSketch::add(size_t place) {
+  std::atomic<uint32_t>& counter = counters_[place];
+  // Stops well below the largest number, so that threads racing past this check cannot wrap it.
+  if (counter.load(std::memory_order_relaxed) < 0xf0000000u)
+    counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t PairSketch::bound(uint64_t left, uint64_t right) const {
+  return counters_[place(left, right)].load(std::memory_order_relaxed);
+}
+
+size_t PairSketch::at_least(uint32_t count) const {
+  return static_cast<size_t>(
+      std::count_if(counters_.get(), counters_.get() + (size_t{1} << bits_),
+                    [&](const auto& counter) { return counter.load() >= count; }));
+}
+
+void PairSketch::merge(const uint32_t* counters, size_t size) {
+  if (size != size_t{1} << bits_)
+    throw std::invalid_argument("the two sketches have different sizes");
+  for (size_t i = 0; i < size; ++i) {
+    const uint64_t sum = uint64_t{counters_[i].load()} + counters[i];
+    counters_[i].store(static_cast<uint32_t>(std::min<uint64_t>(sum, 0xf0000000u)));
+  }
+}
+
+std::vector<uint32_t> PairSketch::counters() const {
+  return {counters_.get(), counters_.get() + (size_t{1} << bits_)};
+}
+
+// --- Joints
+
+namespace {
+
+// "." or "?!" or ".)" : a terminator with nothing behind it but closing marks.
+// Chinese and Japanese terminators end a sentence without a space after them.
+enum class Ending { None, Spaced, Always };
+
+Ending sentence_ending(const Word& word) {
+  if (word.cls != CharClass::Punct) return Ending::None;
+  Ending ending = Ending::None;
+  for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i])) {
+    switch (decode_char(word.text.data() + i)) {
+      case '.': case '!': case '?': case 0x2026: case 0x0964: case 0x061f: case 0x06d4:
+        ending = Ending::Spaced;
+        break;
+      case 0x3002: case 0xff01: case 0xff1f: case 0xff61:
+        ending = Ending::Always;
+        break;
+      case '"': case '\'': case ')': case ']': case '}': case 0x2019: case 0x201d: case 0xbb:
+      case 0x300d: case 0x300f: case 0xff09:
+        break;
+      default:
+        ending = Ending::None;
+    }
+  }
+  return ending;
+}
+
+}  // namespace
+
+bool Joints::allow(const Word& left, const Word& right) const {
+  if (!left.joinable() || !right.joinable()) return false;
+  if (!numbers && (left.cls == CharClass::Number || right.cls == CharClass::Number)) return false;
+  if (!cross_colon && right.spaced() && left.text.back() == ':') return false;
+  if (!cross_sentence) {
+    const Ending ending = sentence_ending(left);
+    if (ending == Ending::Always || (ending == Ending::Spaced && right.spaced())) return false;
+  }
+  return true;
+}
+
+// --- WordTable
+
+void WordTable::add(const std::vector<std::string_view>& documents) {
+  static thread_local TextCounts local(true);
+  static thread_local SharedCounts::Batch batch;
+  local.clear();
+  batch.clear();
+  // The sketch is far larger than a cache: its places are asked for some words ahead.
+  constexpr size_t kAhead = 16;
+  std::array<size_t, kAhead> waiting;
+  size_t seen = 0;
+  for (std::string_view document : documents) {
+    WordReader reader(document);
+    Word word;
+    uint64_t before = 0;  // the hash of the joinable word just before; 0: none
+    while (reader.next(word)) {
+      const uint64_t hash = hash_bytes(word.text);
+      local.add(word.text, static_cast<uint32_t>(hash), 1);
+      if (word.joinable() && before) {
+        size_t& place = waiting[seen % kAhead];
+        if (seen >= kAhead) pairs.add(place);
+        place = pairs.place(before, hash);
+        pairs.prefetch(place);
+        ++seen;
+      }
+      before = word.joinable() ? hash : 0;
+    }
+  }
+  for (size_t i = 0; i < std::min(seen, kAhead); ++i) pairs.add(waiting[i]);
+  local.each([&](std::string_view text, int64_t count) { batch.add(text, hash_bytes(text), count); });
+  words.add(batch);
+}
+
+// --- WordIndex and RunTable
+
+WordIndex::WordIndex(const std::vector<std::string>& words) : words_(words) {
+  size_t capacity = 64;
+  while (capacity < words_.size() * 4) capacity *= 2;
+  slots_.resize(capacity);
+  mask_ = capacity - 1;
+  for (size_t w = 0; w < words_.size(); ++w) {
+    const uint64_t hash = hash_bytes(words_[w]);
+    size_t i = hash & mask_;
+    while (slots_[i].place != kNone) i = (i + 1) & mask_;
+    slots_[i] = {static_cast<uint32_t>(w), static_cast<uint32_t>(hash >> 32)};
+  }
+}
+
+RunTable::RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs,
+                       Joints joints, uint32_t floor)
+    : known_(known_words), pairs_(pairs), joints_(joints), floor_(floor) {}
+
+void RunTable::add(const std::vector<std::string_view>& documents) {
+  static thread_local SharedCounts::Batch batch;
+  batch.clear();
+  for (std::string_view document : documents) {
+    WordReader reader(document);
+    Word word, before{};
+    uint64_t before_hash = 0;
+    size_t length = 0;  // words in the open run
+    const char* start = nullptr;
+    const auto close = [&] {
+      if (length > 1) {
+        const std::string_view run(start, before.text.data() + before.text.size() - start);
+        batch.add(run, hash_bytes(run), 1);
+      }
+      length = 0;
+    };
+    while (reader.next(word)) {
+      const uint64_t hash = hash_bytes(word.text);
+      if (!word.joinable() || known_.find(word.text, hash) == WordIndex::kNone) {
+        close();
+        continue;
+      }
+      if (length && !(joints_.allow(before, word) && pairs_.bound(before_hash, hash) >= floor_))
+        close();
+      if (!length) start = word.text.data();
+      ++length;
+      before = word;
+      before_hash = hash;
+    }
+    close();
+  }
+  runs.add(batch);
+}
+
+}  // namespace supratok

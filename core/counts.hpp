@@ -1,0 +1,292 @@
+// Tables of counts: texts with the number of times each was seen, and a sketch of word pairs.
+//
+// Adding is commutative and every reading is sorted, so a table does not depend on the order of
+// the texts, on the number of threads, or on how the corpus was cut into pieces.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "text.hpp"
+
+namespace supratok {
+
+// One open-addressing table: text -> 64-bit count. It keeps copies of the texts, or, where they
+// outlive it, only borrows them. Slots and texts lie in blocks of one size, so that what a growing
+// table gives back fits the next one: dozens of them grow side by side.
+class TextCounts {
+ public:
+  explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
+  void clear();  // keeps its memory, for the next use
+  void add(std::string_view text, uint32_t hash, int64_t count);
+
+  size_t size() const { return used_; }
+  template <class Visit>  // visit(text, count), in no particular order
+  void each(Visit visit) const {
+    for (const auto& segment : segments_)
+      for (size_t i = 0; i < kSegment; ++i)
+        if (const Slot& slot = segment[i]; slot.text)
+          visit(std::string_view(slot.text, slot.length), slot.count);
+  }
+
+ private:
+  struct Slot {
+    const char* text = nullptr;
+    int64_t count = 0;
+    uint32_t length = 0;
+    uint32_t hash = 0;  // its low bits
+  };
+  using Segment = std::unique_ptr<Slot[]>;
+  static constexpr size_t kSegment = 2048;  // slots
+  static constexpr size_t kBlock = kSegment * sizeof(Slot);
+
+  size_t capacity() const { return segments_.size() * kSegment; }
+  Slot& slot(size_t i) { return segments_[i / kSegment][i % kSegment]; }
+  void grow();
+  const char* keep(std::string_view text);
+
+  bool borrows_;
+  std::vector<Segment> segments_;
+  size_t used_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  size_t block_left_ = 0;
+  char* block_at_ = nullptr;
+};
+
+struct TextCount {
+  std::string_view text;
+  int64_t count;
+};
+
+// The same, cut into parts by hash with a lock each, for many threads.
+class SharedCounts {
+ public:
+  // Collects what one thread saw, and hands it over with each lock taken once.
+  class Batch {
+   public:
+    void add(std::string_view text, uint64_t hash, int64_t count) {
+      rows_[part_of(hash)].push_back({text, count, static_cast<uint32_t>(hash)});
+    }
+
+    void clear() {
+      for (auto& rows : rows_) rows.clear();
+    }
+
+   private:
+    friend class SharedCounts;
+    struct Row {
+      std::string_view text;
+      int64_t count;
+      uint32_t hash;
+    };
+    std::array<std::vector<Row>, 64> rows_;
+  };
+  void add(const Batch& batch);
+  size_t size() const;
+  template <class Visit>  // visit(text, count), in no particular order
+  void each(Visit visit) const {
+    for (const Part& part : parts_) part.counts.each(visit);
+  }
+  // Visits every row and empties the table part by part, so that what is made of the rows can take
+  // the memory they had.
+  template <class Visit>
+  void drain(Visit visit) {
+    for (Part& part : parts_) {
+      part.counts.each(visit);
+      part.counts = TextCounts();
+    }
+  }
+  // Most frequent first; equals shorter first, then by code points. Views live as long as the table.
+  std::vector<TextCount> sorted() const;
+
+ private:
+  static constexpr size_t kParts = 64;
+  static size_t part_of(uint64_t hash) { return hash >> 58; }  // TextCounts uses the low bits
+  struct Part {
+    std::mutex lock;
+    TextCounts counts;
+  };
+  std::array<Part, kParts> parts_;
+};
+
+// An upper bound for the count of every pair of neighbouring words, in a fixed amount of memory:
+// pairs share counters by hash, so a bound may be too high but never too low.
+class PairSketch {
+ public:
+  explicit PairSketch(int bits);
+  size_t place(uint64_t left, uint64_t right) const { return hash_pair(left, right) >> shift_; }
+  void prefetch(size_t place) const { __builtin_prefetch(&counters_[place], 1); }
+  void add(size_t place);
+  uint32_t bound(uint64_t left, uint64_t right) const;
+  // How many counters have reached `count`.
+  size_t at_least(uint32_t count) const;
+  void merge(const uint32_t* counters, size_t size);
+  std::vector<uint32_t> counters() const;
+  int bits() const { return bits_; }
+
+ private:
+  int bits_;
+  int shift_;
+  std::unique_ptr<std::atomic<uint32_t>[]> counters_;
+};
+
+// Where two neighbouring words may not join, beyond whitespace and controls.
+struct Joints {
+  bool cross_sentence = true;  // ". The"
+  bool cross_colon = true;     // "note: the"
+  bool numbers = true;         // " in 20"
+
+  bool allow(const Word& left, const Word& right) const;
+};
+
+// Counts the words of documents, and bounds their neighbouring pairs.
+class WordTable {
+ public:
+  explicit WordTable(int sketch_bits) : pairs(sketch_bits) {}
+  void add(const std::vector<std::string_view>& documents);
+
+  SharedCounts words;
+  PairSketch pairs;
+};
+
+// A fixed list of words, for finding the place of a word in it.
+class WordIndex {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+  explicit WordIndex(const std::vector<std::string>& words);
+  uint32_t find(std::string_view word, uint64_t hash) const {
+    for (size_t i = hash & mask_; slots_[i].place != kNone; i = (i + 1) & mask_)
+      if (slots_[i].tag == static_cast<uint32_t>(hash >> 32) && words_[slots_[i].place] == word)
+        return slots_[i].place;
+    return kNone;
+  }
+
+ private:
+  struct Slot {
+    uint32_t place = kNone;
+    uint32_t tag = 0;
+  };
+  std::vector<std::string> words_;
+  std::vector<Slot> slots_;
+  size_t mask_;
+};
+
+// Counts runs: the longest sequences of neighbouring words that are all known, may join, and whose
+// every pair may have been seen at least `floor` times. A run is kept as its text.
+class RunTable {
+ public:
+  RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs, Joints joints,
+             uint32_t floor);
+  void add(const std::vector<std::string_view>& documents);
+
+  SharedCounts runs;
+
+ private:
+  WordIndex known_;
+  const PairSketch& pairs_;
+  Joints joints_;
+  uint32_t floor_;
+};
+
+// Threads that count while the caller reads on. Texts are copied and handed over in portions of
+// about a megabyte; the caller waits while too many are under way.
+template <class Counter>
+class Counting {
+ public:
+  Counting(Counter& counter, size_t threads) : counter_(counter) {
+    for (size_t t = 0; t < threads; ++t) threads_.emplace_back([this] { work(); });
+  }
+  ~Counting() { stop(); }
+
+  // True when a portion is full and is to be handed over.
+  bool add(std::string_view text) {
+    portion_.sizes.push_back(text.size());
+    portion_.text += text;
+    return portion_.text.size() >= kPortion;
+  }
+  void hand_over() {
+    std::unique_lock lock(lock_);
+    changed_.wait(lock, [this] { return queue_.size() <= threads_.size() || failure_; });
+    queue_.push_back(std::exchange(portion_, {}));
+    if (!spare_.empty()) {
+      portion_ = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    changed_.notify_all();
+  }
+  // Counts what is left, and raises what went wrong in a thread.
+  void finish() {
+    hand_over();
+    stop();
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  static constexpr size_t kPortion = 1 << 20;
+  struct Portion {
+    std::string text;
+    std::vector<size_t> sizes;
+  };
+
+  void stop() {
+    {
+      const std::lock_guard lock(lock_);
+      stopping_ = true;
+    }
+    changed_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  void work() {
+    while (true) {
+      Portion portion;
+      {
+        std::unique_lock lock(lock_);
+        changed_.wait(lock, [this] { return !queue_.empty() || stopping_; });
+        if (queue_.empty()) return;
+        portion = std::move(queue_.front());
+        queue_.pop_front();
+      }
+      changed_.notify_all();
+      try {
+        std::vector<std::string_view> documents;
+        size_t start = 0;
+        for (const size_t size : portion.sizes) {
+          documents.push_back(std::string_view(portion.text).substr(start, size));
+          start += size;
+        }
+        counter_.add(documents);
+      } catch (...) {
+        const std::lock_guard lock(lock_);
+        failure_ = std::current_exception();
+      }
+      portion.text.clear();
+      portion.sizes.clear();
+      const std::lock_guard lock(lock_);
+      spare_.push_back(std::move(portion));
+    }
+  }
+
+  Counter& counter_;
+  Portion portion_;
+  std::deque<Portion> queue_;
+  std::vector<Portion> spare_;
+  std::mutex lock_;
+  std::condition_variable changed_;
+  std::exception_ptr failure_;
+  bool stopping_ = false;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace supratok

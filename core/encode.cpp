@@ -1,0 +1,339 @@
+#include "encode.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+#include "text.hpp"
+
+namespace supratok {
+namespace {
+
+std::vector<std::string_view> views(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+constexpr auto kByteStrings = [] {
+  std::array<char, 256> all{};
+  for (int b = 0; b < 256; ++b) all[b] = static_cast<char>(b);
+  return all;
+}();
+
+bool is_char(std::string_view text) { return text.size() == char_bytes(text[0]); }
+
+uint64_t join_hash(uint32_t left, uint32_t right) {
+  const uint64_t key = (uint64_t{left} << 32 | right) * 0x9e3779b97f4a7c15ull;
+  return key ^ key >> 32;
+}
+
+}  // namespace
+
+struct Encoder::Scratch {
+  std::vector<uint64_t> dead;  // a bit a place: no encoding passes there
+  std::vector<uint64_t> best;  // the fewest tokens up to a place, and the last of them
+  std::vector<uint32_t> tokens;
+
+  bool is_dead(size_t place) const { return dead[place >> 6] >> (place & 63) & 1; }
+  void kill(size_t place) { dead[place >> 6] |= uint64_t{1} << (place & 63); }
+  // One very long text should not hold its memory for the life of the thread.
+  template <class T>
+  static void fit(std::vector<T>& buffer, size_t size, T value) {
+    if (buffer.capacity() > (1u << 22) && buffer.capacity() > 4 * size) std::vector<T>().swap(buffer);
+    buffer.assign(size, value);
+  }
+};
+
+Encoder::Scratch& Encoder::scratch() {
+  static thread_local Scratch buffers;
+  return buffers;
+}
+
+// --- Building
+
+Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, Rule rule,
+                 uint32_t first_id)
+    : entries_(std::move(entries)),
+      rule_(rule),
+      first_id_(first_id),
+      trie_(views(entries_), weights),
+      states_(entries_.size(), EntryState::Reachable),
+      pieces_(entries_.size()) {
+  for (uint32_t e = 0; e < entries_.size(); ++e) {
+    if (entries_[e].empty()) throw std::invalid_argument("an empty token");
+    if (trie_.find(entries_[e]) != e)
+      throw std::invalid_argument("the token '" + entries_[e] + "' is listed twice");
+    if (e && is_char(entries_[e]) && !is_char(entries_[e - 1]))
+      throw std::invalid_argument("the character '" + entries_[e] + "' must rank before all tokens");
+    if (entries_[e].size() > 0xffff) throw std::invalid_argument("a token of more than 65535 bytes");
+    pieces_[e].bytes = static_cast<uint16_t>(entries_[e].size());
+    pieces_[e].first = static_cast<unsigned char>(entries_[e].front());
+    pieces_[e].last = static_cast<unsigned char>(entries_[e].back());
+  }
+  if (rule_ == Rule::Fewest) return;
+  learn_parts();
+  if (std::count(states_.begin(), states_.end(), EntryState::Reachable) ==
+      static_cast<ptrdiff_t>(states_.size()))
+    return;
+  // Unreachable entries never match; what remains of the trie is exact.
+  std::vector<std::string_view> reachable = views(entries_);
+  for (uint32_t e = 0; e < entries_.size(); ++e)
+    if (states_[e] != EntryState::Reachable) reachable[e] = {};
+  trie_ = Trie(reachable, weights);
+  for (Piece& piece : pieces_)
+    while (piece.prefix != kNone && states_[piece.prefix] != EntryState::Reachable)
+      piece.prefix = pieces_[piece.prefix].prefix;
+}
+
+// In rank order: with the entries before it, an entry's text must encode to two of them, its parts.
+void Encoder::learn_parts() {
+  join_mask_ = 1024;
+  while (join_mask_ < entries_.size() * 2) join_mask_ *= 2;
+  joins_.resize(join_mask_);
+  maybe_joined_.assign(join_mask_ / 4, 0);  // 16 bits a slot
+  join_mask_ -= 1;
+  lowest_.assign(1 << 16, kNone);
+  for (uint32_t e = 0; e < entries_.size(); ++e) {
+    const char* text = entries_[e].data();
+    pieces_[e].prefix = longest(text, text + entries_[e].size() - 1);
+  }
+  std::vector<uint32_t> tokens;
+  for (uint32_t e = 0; e < entries_.size(); ++e) {
+    const std::string& text = entries_[e];
+    if (is_char(text)) continue;  // the alphabet has no parts
+    tokens.clear();
+    if (by_merges<true>(text, e, tokens) == 2 && tokens[0] != kNone && tokens[1] != kNone)
+      add_join(tokens[0], tokens[1], e);
+    else
+      states_[e] = formed_plainly(text) ? EntryState::OutOfOrder : EntryState::Unreachable;
+  }
+}
+
+// The rule taken literally, for the few texts that the fast way does not settle.
+bool Encoder::formed_plainly(std::string_view text) const {
+  std::vector<std::string_view> tokens;
+  for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
+    tokens.push_back(text.substr(i, char_bytes(text[i])));
+  while (tokens.size() > 1) {
+    uint32_t lowest = kNone;
+    size_t place = 0;
+    for (size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (trie_.find(tokens[i]) == kNone || trie_.find(tokens[i + 1]) == kNone) continue;
+      const uint32_t rank =
+          trie_.find({tokens[i].data(), tokens[i].size() + tokens[i + 1].size()});
+      if (rank < lowest) lowest = rank, place = i;
+    }
+    if (lowest == kNone) return false;
+    tokens[place] = {tokens[place].data(), tokens[place].size() + tokens[place + 1].size()};
+    tokens.erase(tokens.begin() + static_cast<ptrdiff_t>(place) + 1);
+  }
+  return true;
+}
+
+void Encoder::add_join(uint32_t left, uint32_t right, uint32_t entry) {
+  pieces_[entry].left = left;
+  pieces_[entry].right = right;
+  const uint64_t hash = join_hash(left, right);
+  const size_t bit = hash >> 20 & (maybe_joined_.size() * 64 - 1);
+  maybe_joined_[bit >> 6] |= uint64_t{1} << (bit & 63);
+  size_t i = hash & join_mask_;
+  while (joins_[i].left != kNone) i = (i + 1) & join_mask_;
+  joins_[i] = {left, right, entry};
+  uint32_t& low = lowest_[size_t{pieces_[left].last} << 8 | pieces_[right].first];
+  low = std::min(low, entry);
+}
+
+std::pair<uint32_t, uint32_t> Encoder::parts(uint32_t entry) const {
+  return {pieces_[entry].left, pieces_[entry].right};
+}
+
+// --- The merges rule
+
+uint32_t Encoder::joined(uint32_t left, uint32_t right) const {
+  const uint64_t hash = join_hash(left, right);
+  const size_t bit = hash >> 20 & (maybe_joined_.size() * 64 - 1);
+  if (!(maybe_joined_[bit >> 6] >> (bit & 63) & 1)) return kNone;
+  for (size_t i = hash & join_mask_;; i = (i + 1) & join_mask_) {
+    const Join& join = joins_[i];
+    if (join.left == left && join.right == right) return join.joined;
+    if (join.left == kNone) return kNone;
+  }
+}
+
+// Whether `left` and `right` may stand side by side. Their last joins are undone, latest first; at
+// each stage a join across the border must not come before the one just undone. Of two joins of
+// equal rank the left one is made first.
+bool Encoder::fit(uint32_t left, uint32_t right) const {
+  const uint32_t lowest = lowest_[size_t{pieces_[left].last} << 8 | pieces_[right].first];
+  uint32_t limit = kNone;
+  while (limit > lowest) {
+    if (joined(left, right) < limit) return false;
+    // Characters rank before all other entries: if the later one is a character, both are.
+    if (left > right) {
+      limit = left;
+      left = pieces_[left].right;
+      if (left == kNone) return true;
+    } else {
+      limit = right + 1;
+      right = pieces_[right].left;
+      if (right == kNone) return true;
+    }
+  }
+  return true;
+}
+
+uint32_t Encoder::longest(const char* from, const char* end) const {
+  const Trie::Node* node = trie_.root();
+  while (from < end) {
+    const Trie::Node* to = trie_.child(node, static_cast<unsigned char>(*from++));
+    if (!to) break;
+    node = to;
+  }
+  return node->longest();
+}
+
+// `entry`, or the longest entry that it begins with and that may be used.
+template <bool kBuilding>
+uint32_t Encoder::usable(uint32_t entry, uint32_t limit) const {
+  while (kBuilding && entry != kNone && (entry >= limit || states_[entry] != EntryState::Reachable))
+    entry = pieces_[entry].prefix;
+  return entry;
+}
+
+// Appends entries (and kNone for each byte of a character outside the alphabet), using only
+// entries ranked before `limit`. Returns how many.
+template <bool kBuilding>
+size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const {
+  Scratch& work = scratch();
+  Scratch::fit(work.dead, text.size() / 64 + 1, uint64_t{0});
+  const char* const end = text.data() + text.size();
+  const size_t start = out.size();
+  size_t fence = start;  // nothing before this token takes part in the present stretch
+  size_t at = 0;
+  while (at < text.size()) {
+    uint32_t token = usable<kBuilding>(longest(text.data() + at, end), limit);
+    if (token == kNone) {
+      const size_t bytes = char_bytes(text[at]);
+      out.insert(out.end(), bytes, kNone);
+      fence = out.size();
+      at += bytes;
+      continue;
+    }
+    while (true) {
+      const size_t next = at + pieces_[token].bytes;
+      if (!work.is_dead(next) && (out.size() == fence || fit(out.back(), token))) {
+        out.push_back(token);
+        at = next;
+        break;
+      }
+      token = usable<kBuilding>(pieces_[token].prefix, limit);
+      while (token == kNone) {  // nothing fits here: step back
+        work.kill(at);
+        token = out.back();
+        out.pop_back();
+        at -= pieces_[token].bytes;
+        token = usable<kBuilding>(pieces_[token].prefix, limit);
+      }
+    }
+  }
+  return out.size() - start;
+}
+
+// --- The fewest rule
+
+size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const {
+  // By place: the fewest tokens up to there << 32 | the last of them. Written without branches,
+  // since whether an entry ends at a byte, and is better, cannot be foreseen.
+  Scratch& work = scratch();
+  Scratch::fit(work.best, text.size() + 1, ~uint64_t{0});
+  uint64_t* const best = work.best.data();
+  best[0] = kNone;
+  for (size_t at = 0; at < text.size(); ++at) {
+    if (best[at] == ~uint64_t{0}) continue;  // inside a character
+    const uint64_t count = (best[at] >> 32) + 1;
+    bool found = false;
+    const Trie::Node* node = trie_.root();
+    for (size_t to = at; to < text.size();) {
+      node = trie_.child(node, static_cast<unsigned char>(text[to++]));
+      if (!node) break;
+      found |= node->ends_here();
+      // Starts come in order, so of equals the longest last token stays.
+      const bool better = node->ends_here() & (count < best[to] >> 32);
+      best[to] = better ? count << 32 | node->longest() : best[to];
+    }
+    if (!found) {  // a character outside the alphabet: its bytes
+      const size_t bytes = char_bytes(text[at]);
+      best[at + bytes] = (count - 1 + bytes) << 32 | kNone;
+    }
+  }
+  const size_t total = best[text.size()] >> 32;
+  if (!emit) return total;
+  const size_t start = out.size();
+  out.resize(start + total);
+  size_t slot = out.size();
+  for (size_t to = text.size(); to > 0;) {
+    const auto token = static_cast<uint32_t>(best[to]);
+    if (token != kNone) {
+      out[--slot] = token;
+      to -= pieces_[token].bytes;
+      continue;
+    }
+    do {
+      out[--slot] = kNone;
+      --to;
+    } while ((static_cast<unsigned char>(text[to]) & 0xc0) == 0x80);
+  }
+  return total;
+}
+
+std::vector<uint32_t> Encoder::parts_without() const {
+  std::vector<uint32_t> all, fewest;
+  for (uint32_t e = 0; e < entries_.size(); ++e) {
+    const std::string& text = entries_[e];
+    fewest.assign(text.size() + 1, kNone);
+    fewest[0] = 0;
+    for (size_t at = 0; at < text.size(); ++at) {
+      const Trie::Node* node = trie_.root();
+      for (size_t to = at; to < text.size() && fewest[at] != kNone;) {
+        node = trie_.child(node, static_cast<unsigned char>(text[to++]));
+        if (!node) break;
+        if (node->ends_here() && node->longest() != e)
+          fewest[to] = std::min(fewest[to], fewest[at] + 1);
+      }
+    }
+    all.push_back(is_char(text) ? static_cast<uint32_t>(text.size()) : fewest[text.size()]);
+  }
+  return all;
+}
+
+// --- Both
+
+void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
+  const size_t start = ids.size();
+  if (rule_ == Rule::Merges)
+    by_merges<false>(text, kNone, ids);
+  else
+    by_fewest(text, true, ids);
+  size_t at = 0;  // entries become ids, and kNone the byte that stands there
+  for (size_t i = start; i < ids.size(); ++i) {
+    if (ids[i] == kNone) {
+      ids[i] = first_id_ + static_cast<unsigned char>(text[at++]);
+    } else {
+      at += pieces_[ids[i]].bytes;
+      ids[i] += first_id_ + 256;
+    }
+  }
+}
+
+size_t Encoder::count(std::string_view text) const {
+  if (rule_ == Rule::Fewest) return by_fewest(text, false, scratch().tokens);
+  scratch().tokens.clear();
+  return by_merges<false>(text, kNone, scratch().tokens);
+}
+
+std::string_view Encoder::bytes_of(uint32_t id) const {
+  const uint32_t place = id - first_id_;
+  return place < 256 ? std::string_view(&kByteStrings[place], 1)
+                     : std::string_view(entries_[place - 256]);
+}
+
+}  // namespace supratok

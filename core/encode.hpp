@@ -1,0 +1,100 @@
+// Text to tokens and back, exactly and in linear time, for both segmentation rules.
+//
+// An entry is a text with a rank, its place in the list. Entries of one character are the alphabet;
+// characters outside it become byte symbols, which never join with anything.
+//
+// merges: join the neighbours whose joined text has the lowest rank, leftmost first, until none is
+// an entry. Done literally this needs a heap over the whole text. Instead we use that
+//   (1) two tokens may stand side by side in an encoding if and only if they are what their own
+//       joined text encodes to, and
+//   (2) a sequence in which all neighbours may stand side by side is the encoding of its text.
+// Why: until the first join across a border between them, the two sides of that border are encoded
+// as if alone; and that first join would also happen in the joined text of just those two.
+// So we take the longest entry that fits what stands before it, and step back where none does. The
+// text up to any place has one encoding, so a place we had to step back from is never tried again:
+// linear time.
+//
+// fewest: the fewest tokens; among equals the one whose last token is longest, for every prefix.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trie.hpp"
+
+namespace supratok {
+
+enum class Rule : uint8_t { Merges, Fewest };
+
+enum class EntryState : uint8_t {
+  Reachable,
+  Unreachable,  // its own text encodes to something else, so it never occurs
+  OutOfOrder,   // it is made from entries that rank after it: cannot be encoded this way
+};
+
+class Encoder {
+ public:
+  // `entries` in rank order, the alphabet first; `weights` say how often each is expected, which
+  // matters for speed alone. Ids: byte b is first_id + b, entry i is first_id + 256 + i.
+  Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, Rule rule,
+          uint32_t first_id);
+
+  void encode(std::string_view text, std::vector<uint32_t>& ids) const;
+  size_t count(std::string_view text) const;
+
+  // The bytes of an id made here; special tokens are not known here.
+  std::string_view bytes_of(uint32_t id) const;
+  bool knows(uint32_t id) const { return id >= first_id_ && id < end_id(); }
+  uint32_t end_id() const { return first_id_ + 256 + static_cast<uint32_t>(entries_.size()); }
+
+  const std::vector<EntryState>& states() const { return states_; }
+  // The two entries that the merges rule makes `entry` from; both kNone for the alphabet.
+  std::pair<uint32_t, uint32_t> parts(uint32_t entry) const;
+
+  // The fewest other entries that an entry's text can be written with, by entry.
+  std::vector<uint32_t> parts_without() const;
+
+  static constexpr uint32_t kNone = Trie::kNone;
+
+ private:
+  struct Piece {
+    uint32_t left = kNone, right = kNone;  // what it is made of
+    uint32_t prefix = kNone;               // the longest entry that it begins with
+    uint16_t bytes = 0;
+    unsigned char first = 0, last = 0;  // its first and last byte
+  };
+  struct Join {
+    uint32_t left = kNone, right = kNone, joined = kNone;
+  };
+  struct Scratch;
+  static Scratch& scratch();
+
+  void learn_parts();
+  bool formed_plainly(std::string_view text) const;
+  uint32_t joined(uint32_t left, uint32_t right) const;
+  void add_join(uint32_t left, uint32_t right, uint32_t entry);
+  bool fit(uint32_t left, uint32_t right) const;
+  template <bool kBuilding>
+  uint32_t usable(uint32_t entry, uint32_t limit) const;
+  uint32_t longest(const char* from, const char* end) const;
+
+  template <bool kBuilding>
+  size_t by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const;
+  size_t by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const;
+
+  std::vector<std::string> entries_;
+  Rule rule_;
+  uint32_t first_id_;
+  Trie trie_;
+  std::vector<EntryState> states_;
+  std::vector<Piece> pieces_;
+  std::vector<Join> joins_;             // open addressing
+  std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
+  size_t join_mask_ = 0;
+  // By last byte of the left and first byte of the right side: the lowest rank that joins them.
+  std::vector<uint32_t> lowest_;
+};
+
+}  // namespace supratok

@@ -1,0 +1,359 @@
+#include "merge.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace supratok {
+namespace {
+
+constexpr uint32_t kNone = 0xffffffffu;
+constexpr int kBlockBits = 12;
+
+uint64_t pair_hash(uint32_t left, uint32_t right) {
+  return mix(uint64_t{left} << 32 | right);
+}
+
+// Visits (text, count) by falling count. Most texts were seen once: those are not sorted, and
+// come last by `each_once(visit)`.
+template <class Visit, class EachOnce>
+void by_falling_count(const SharedCounts& table, Visit visit, EachOnce each_once) {
+  std::vector<TextCount> several;
+  table.each([&](std::string_view text, int64_t count) {
+    if (count > 1) several.push_back({text, count});
+  });
+  std::sort(several.begin(), several.end(),
+            [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
+  for (const auto& [text, count] : several) visit(text, count);
+  several = {};
+  each_once([&](std::string_view text, int64_t count) {
+    if (count == 1) visit(text, count);
+  });
+}
+
+}  // namespace
+
+// --- Sequences
+
+void Sequences::add(const std::vector<uint32_t>& sequence, int64_t weight) {
+  if (sequence.size() < 2) return;  // nothing to join
+  if (cells.size() + sequence.size() + 1 >= 0x80000000u)
+    throw std::length_error("more than 2 billion symbols of unique text; use a smaller corpus");
+  if (bands.empty() || bands.back().weight != weight)
+    bands.push_back({static_cast<uint32_t>(cells.size()), weight});
+  cells.insert(cells.end(), sequence.begin(), sequence.end());
+  cells.push_back(kGap);
+}
+
+Sequences Sequences::of_words(const SharedCounts& words, const std::vector<uint32_t>& alphabet) {
+  std::vector<uint32_t> symbol_of(0x110000, kNone);
+  for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
+    symbol_of[alphabet[symbol]] = symbol;
+  Sequences all;
+  std::vector<uint32_t> sequence;
+  by_falling_count(words, [&](std::string_view text, int64_t count) {
+    sequence.clear();
+    for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
+      const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
+      if (symbol != kNone) {
+        sequence.push_back(symbol);
+        continue;
+      }
+      all.add(sequence, count);
+      sequence.clear();
+    }
+    all.add(sequence, count);
+  }, [&](auto visit) { words.each(visit); });
+  return all;
+}
+
+Sequences Sequences::of_runs(SharedCounts& runs, const std::vector<std::string>& words) {
+  const WordIndex symbol_of(words);
+  Sequences all;
+  std::vector<uint32_t> sequence;
+  by_falling_count(runs, [&](std::string_view text, int64_t count) {
+    sequence.clear();
+    WordReader reader(text);
+    Word word;
+    while (reader.next(word)) {
+      const uint32_t symbol = symbol_of.find(word.text, hash_bytes(word.text));
+      if (symbol != kNone) {
+        sequence.push_back(symbol);
+        continue;
+      }
+      all.add(sequence, count);
+      sequence.clear();
+    }
+    all.add(sequence, count);
+  }, [&](auto visit) { runs.drain(visit); });
+  return all;
+}
+
+Sequences Sequences::below(uint32_t symbols) const {
+  Sequences all;
+  std::vector<uint32_t> sequence;
+  for (size_t b = 0; b < bands.size(); ++b) {
+    const size_t end = b + 1 < bands.size() ? bands[b + 1].start : cells.size();
+    for (size_t i = bands[b].start; i < end; ++i) {
+      if (cells[i] < symbols) {
+        sequence.push_back(cells[i]);
+        continue;
+      }
+      all.add(sequence, bands[b].weight);
+      sequence.clear();
+    }
+  }
+  return all;
+}
+
+// --- Setting up
+
+std::vector<Symbol> Merger::characters(const std::vector<uint32_t>& alphabet) {
+  std::vector<Symbol> symbols;
+  for (const uint32_t code : alphabet)
+    symbols.push_back({encode_char(code), char_info(code).cls == CharClass::Number, 0});
+  return symbols;
+}
+
+std::vector<Symbol> Merger::words(const std::vector<std::string>& words) {
+  std::vector<Symbol> symbols;
+  for (const std::string& text : words) {
+    WordReader reader(text);
+    Word word;
+    if (!reader.next(word) || word.text.size() != text.size())
+      throw std::invalid_argument("'" + text + "' is not one word");
+    const bool counted = word.cls == CharClass::Letter || word.cls == CharClass::Number;
+    symbols.push_back({text, counted, word.script});
+  }
+  return symbols;
+}
+
+Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count)
+    : limits_(limits),
+      min_count_(min_count),
+      symbols_(std::move(symbols)),
+      width_(symbols_.size(), 1),
+      cells_(std::move(sequences.cells)),
+      bands_(std::move(sequences.bands)) {
+  for (size_t band = 0, start = 0; start < cells_.size(); start += size_t{1} << kBlockBits) {
+    while (band + 1 < bands_.size() && bands_[band + 1].start <= start) ++band;
+    first_band_.push_back(static_cast<uint32_t>(band));
+  }
+  first_band_.push_back(bands_.empty() ? 0 : static_cast<uint32_t>(bands_.size() - 1));
+  count_pairs();
+}
+
+void Merger::count_pairs() {
+  // First all pairs with their counts, then the places of those that are frequent enough.
+  table_.assign(1 << 16, 0);
+  const auto each_pair = [&](auto visit) {
+    for (size_t b = 0; b < bands_.size(); ++b) {
+      const size_t end = b + 1 < bands_.size() ? bands_[b + 1].start : cells_.size();
+      for (size_t i = bands_[b].start; i + 1 < end; ++i)
+        if (cells_[i] != kGap && cells_[i + 1] != kGap) visit(i, bands_[b].weight);
+    }
+  };
+  std::vector<uint32_t> places;  // how many, by pair
+  each_pair([&](size_t i, int64_t weight) {
+    uint32_t* slot = find(cells_[i], cells_[i + 1]);
+    if (!*slot) {
+      if (!may_join(cells_[i], cells_[i + 1])) return;
+      insert({cells_[i], cells_[i + 1], 0, {}});
+      places.push_back(0);
+      slot = find(cells_[i], cells_[i + 1]);
+    }
+    pairs_[*slot - 1].count += weight;
+    ++places[*slot - 1];
+  });
+  std::vector<Pair> all;
+  all.swap(pairs_);
+  size_t kept = 0;
+  for (const Pair& pair : all) kept += pair.count >= min_count_;
+  table_.assign(1 << 16, 0);
+  while (table_.size() < kept * 3) table_.resize(table_.size() * 2);
+  pairs_.reserve(kept);
+  for (size_t p = 0; p < all.size(); ++p) {
+    if (all[p].count < min_count_) continue;
+    all[p].places.reserve(places[p]);
+    insert(std::move(all[p]));
+  }
+  each_pair([&](size_t i, int64_t) {
+    if (const uint32_t slot = *find(cells_[i], cells_[i + 1]))
+      pairs_[slot - 1].places.push_back(static_cast<uint32_t>(i));
+  });
+  heap_.reserve(pairs_.size());
+  for (uint32_t p = 0; p < pairs_.size(); ++p) push(p);
+}
+
+// --- Looking things up
+
+int64_t Merger::weight_at(uint32_t place) const {
+  const size_t block = place >> kBlockBits;
+  const auto first = bands_.begin() + first_band_[block];
+  const auto last = bands_.begin() + first_band_[block + 1] + 1;
+  return std::prev(std::upper_bound(first, last, place, [](uint32_t at, const Sequences::Band& band) {
+           return at < band.start;
+         }))->weight;
+}
+
+bool Merger::may_join(uint32_t left, uint32_t right) const {
+  const Symbol &a = symbols_[left], &b = symbols_[right];
+  return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
+         !(limits_.one_script && a.script && b.script && a.script != b.script);
+}
+
+// The slot of the pair, or the empty slot where it belongs.
+uint32_t* Merger::find(uint32_t left, uint32_t right) {
+  const size_t mask = table_.size() - 1;
+  for (size_t i = pair_hash(left, right) & mask;; i = (i + 1) & mask) {
+    const uint32_t slot = table_[i];
+    if (!slot || (pairs_[slot - 1].left == left && pairs_[slot - 1].right == right))
+      return &table_[i];
+  }
+}
+
+void Merger::insert(Pair pair) {
+  if ((pairs_.size() + 1) * 2 > table_.size()) {
+    std::fill(table_.begin(), table_.end(), 0);
+    table_.resize(table_.size() * 2);
+    for (uint32_t p = 0; p < pairs_.size(); ++p) *find(pairs_[p].left, pairs_[p].right) = p + 1;
+  }
+  uint32_t* slot = find(pair.left, pair.right);
+  pairs_.push_back(std::move(pair));
+  *slot = static_cast<uint32_t>(pairs_.size());
+}
+
+void Merger::lower(uint32_t left, uint32_t right, int64_t weight) {
+  const uint32_t slot = *find(left, right);
+  if (!slot) return;
+  Pair& pair = pairs_[slot - 1];
+  pair.count -= weight;
+  if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
+}
+
+// Higher count, then shorter text, then code points (UTF-8 sorts like them), then shorter left part.
+bool Merger::better(const Candidate& a, const Candidate& b) const {
+  if (a.count != b.count) return a.count > b.count;
+  if (a.bytes != b.bytes) return a.bytes < b.bytes;
+  const Pair &x = pairs_[a.pair], &y = pairs_[b.pair];
+  const std::string_view xl = symbols_[x.left].text, yl = symbols_[y.left].text;
+  if (xl.size() > yl.size()) return !better(b, a);
+  // xl is the shorter left part: compare it with the start of yl, then xr with the rest.
+  const std::string_view xr = symbols_[x.right].text, yr = symbols_[y.right].text;
+  const size_t middle = yl.size() - xl.size();
+  if (const int order = xl.compare(yl.substr(0, xl.size()))) return order < 0;
+  if (const int order = xr.substr(0, middle).compare(yl.substr(xl.size()))) return order < 0;
+  if (const int order = xr.substr(middle).compare(yr)) return order < 0;
+  return middle > 0;
+}
+
+void Merger::push(uint32_t pair) {
+  const Pair& p = pairs_[pair];
+  const size_t bytes = symbols_[p.left].text.size() + symbols_[p.right].text.size();
+  heap_.push_back({p.count, pair, static_cast<uint32_t>(bytes)});
+  std::push_heap(heap_.begin(), heap_.end(),
+                 [this](const Candidate& a, const Candidate& b) { return better(b, a); });
+}
+
+Merger::Candidate Merger::pop() {
+  std::pop_heap(heap_.begin(), heap_.end(),
+                [this](const Candidate& a, const Candidate& b) { return better(b, a); });
+  const Candidate top = heap_.back();
+  heap_.pop_back();
+  return top;
+}
+
+std::vector<int64_t> Merger::usage() const {
+  std::vector<int64_t> uses(symbols_.size());
+  for (size_t b = 0; b < bands_.size(); ++b) {
+    const size_t end = b + 1 < bands_.size() ? bands_[b + 1].start : cells_.size();
+    for (size_t i = bands_[b].start; i < end; ++i)
+      if (cells_[i] < kBack) uses[cells_[i]] += bands_[b].weight;
+  }
+  return uses;
+}
+
+// --- The loop
+
+size_t Merger::run(size_t count) {
+  size_t done = 0;
+  while (done < count && !heap_.empty()) {
+    const Candidate top = pop();
+    const int64_t now = pairs_[top.pair].count;
+    if (now < min_count_) continue;
+    if (now != top.count) {  // it fell since it was pushed
+      push(top.pair);
+      continue;
+    }
+    apply(top.pair);
+    ++done;
+  }
+  return done;
+}
+
+void Merger::apply(uint32_t pair) {
+  const uint32_t a = pairs_[pair].left, b = pairs_[pair].right;
+  const std::vector<uint32_t> places = std::move(pairs_[pair].places);
+  merges_.push_back({a, b, pairs_[pair].count});
+  const auto joined = static_cast<uint32_t>(symbols_.size());
+  symbols_.push_back({symbols_[a].text + symbols_[b].text, symbols_[a].units + symbols_[b].units,
+                      symbols_[a].script ? symbols_[a].script : symbols_[b].script});
+  width_.push_back(width_[a] + width_[b]);
+  lefts_.weight.resize(symbols_.size());
+  rights_.weight.resize(symbols_.size());
+
+  for (const uint32_t place : places) {
+    // 1. Is the pair still there? Either half may have gone into another symbol since.
+    if (cells_[place] != a) continue;
+    const uint32_t second = next(place);
+    if (cells_[second] != b) continue;
+    const int64_t weight = weight_at(place);
+    const uint32_t after = next(second);
+    // 2. The neighbours lose their pairs with the halves and gain pairs with the whole.
+    if (cells_[place - 1] != kGap) {
+      const uint32_t before = previous(place), neighbour = cells_[before];
+      if (neighbour == joined)  // made by this very step: x y x y
+        rights_.add(a, -weight);
+      else
+        lower(neighbour, a, weight);
+      lefts_.add(neighbour, weight);
+      lefts_.entries.push_back({neighbour, before});
+    }
+    if (cells_[after] != kGap) {
+      lower(b, cells_[after], weight);
+      rights_.add(cells_[after], weight);
+      rights_.entries.push_back({cells_[after], place});
+    }
+    // 3. The whole takes the place of both, and no symbol begins at the second any more.
+    cells_[place] = joined;
+    cells_[second] = kBack;
+    cells_[after - 1] = kBack + (after - place);
+  }
+  pairs_[pair].count = 0;
+  collect(joined);
+}
+
+// Turns the step's new neighbours into pairs, if frequent enough and allowed to join.
+void Merger::collect(uint32_t symbol) {
+  for (Fresh* fresh : {&lefts_, &rights_}) {
+    slot_.resize(symbols_.size(), kNone);
+    const uint32_t first = static_cast<uint32_t>(pairs_.size());
+    for (const uint32_t neighbour : fresh->touched) {
+      const int64_t weight = std::exchange(fresh->weight[neighbour], 0);
+      const uint32_t left = fresh == &lefts_ ? neighbour : symbol;
+      const uint32_t right = fresh == &lefts_ ? symbol : neighbour;
+      if (weight < min_count_ || !may_join(left, right)) continue;
+      slot_[neighbour] = static_cast<uint32_t>(pairs_.size());
+      insert({left, right, weight, {}});
+    }
+    for (const auto& [neighbour, place] : fresh->entries)
+      if (slot_[neighbour] != kNone) pairs_[slot_[neighbour]].places.push_back(place);
+    for (uint32_t p = first; p < pairs_.size(); ++p) push(p);
+    for (const uint32_t neighbour : fresh->touched) slot_[neighbour] = kNone;
+    fresh->touched.clear();
+    fresh->entries.clear();
+  }
+}
+
+}  // namespace supratok

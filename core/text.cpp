@@ -1,0 +1,38 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+namespace supratok {
+namespace {
+
+struct Range {
+  uint32_t first;
+  uint8_t cls;
+  uint8_t script;
+};
+
+constexpr Range ranges[] = {
+#include "unicode_table.inc"
+};
+
+constexpr uint32_t kCodePoints = 0x110000;
+
+std::vector<CharInfo> flat_table() {
+  std::vector<CharInfo> table(kCodePoints);
+  for (size_t i = 0; i < std::size(ranges); ++i) {
+    const uint32_t end = i + 1 < std::size(ranges) ? ranges[i + 1].first : kCodePoints;
+    std::fill(table.begin() + ranges[i].first, table.begin() + end,
+              CharInfo{static_cast<CharClass>(ranges[i].cls), ranges[i].script});
+  }
+  return table;
+}
+
+const std::vector<CharInfo> table = flat_table();
+
+}  // namespace
+
+const CharInfo* const char_table = table.data();
+
+}  // namespace supratok

@@ -1,0 +1,132 @@
+// Text as the core sees it: UTF-8 bytes, characters with a class and a script, and words.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace supratok {
+
+// The five supercategories of characters, with newlines told apart from other controls. Combining
+// marks and joiners (Extend) take the class of the character they follow.
+enum class CharClass : uint8_t { Letter, Punct, Number, Space, Newline, Control, Extend };
+
+struct CharInfo {
+  CharClass cls;
+  uint8_t script;  // 0: common to all scripts
+};
+
+extern const CharInfo* const char_table;  // by code point
+
+inline CharInfo char_info(uint32_t code_point) { return char_table[code_point]; }
+
+// The number of bytes of the UTF-8 character that begins with `lead`.
+inline size_t char_bytes(unsigned char lead) {
+  return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+}
+
+// Decodes the character at `p`. Invariant: the text is valid UTF-8 (the binding made it from a str).
+inline uint32_t decode_char(const char* p) {
+  const auto* u = reinterpret_cast<const unsigned char*>(p);
+  if (u[0] < 0x80) return u[0];
+  if (u[0] < 0xe0) return (u[0] & 0x1fu) << 6 | (u[1] & 0x3fu);
+  if (u[0] < 0xf0) return (u[0] & 0x0fu) << 12 | (u[1] & 0x3fu) << 6 | (u[2] & 0x3fu);
+  return (u[0] & 0x07u) << 18 | (u[1] & 0x3fu) << 12 | (u[2] & 0x3fu) << 6 | (u[3] & 0x3fu);
+}
+
+inline std::string encode_char(uint32_t code) {
+  const auto byte = [](uint32_t value) { return static_cast<char>(value); };
+  if (code < 0x80) return {byte(code)};
+  if (code < 0x800) return {byte(0xc0 | code >> 6), byte(0x80 | (code & 0x3f))};
+  if (code < 0x10000)
+    return {byte(0xe0 | code >> 12), byte(0x80 | (code >> 6 & 0x3f)), byte(0x80 | (code & 0x3f))};
+  return {byte(0xf0 | code >> 18), byte(0x80 | (code >> 12 & 0x3f)),
+          byte(0x80 | (code >> 6 & 0x3f)), byte(0x80 | (code & 0x3f))};
+}
+
+// A word: characters of one class and one script, with the one plain space that stands before it.
+// "Hello, big  world\n" -> "Hello" "," " big" " " " world" "\n"
+struct Word {
+  std::string_view text;
+  CharClass cls;
+  uint8_t script;
+
+  bool spaced() const { return cls != CharClass::Space && text[0] == ' '; }
+  // Letters, punctuation and numbers may be part of a phrase; whitespace and controls may not.
+  bool joinable() const { return cls <= CharClass::Number; }
+};
+
+// Cuts a text into words, in order, leaving nothing out: the words' texts add up to the text.
+class WordReader {
+ public:
+  explicit WordReader(std::string_view text) : text_(text) {}
+
+  bool next(Word& word) {
+    if (pos_ >= text_.size()) return false;
+    const size_t start = pos_;
+    CharInfo info = at(pos_);
+    if (text_[pos_] == ' ' && pos_ + 1 < text_.size()) {
+      const CharInfo after = at(pos_ + 1);
+      if (leads_word(after)) {  // one space belongs to the word that follows it
+        pos_ += 1;
+        info = after;
+      }
+    }
+    word = {{}, info.cls == CharClass::Extend ? CharClass::Letter : info.cls, info.script};
+    pos_ += char_bytes(text_[pos_]);
+    while (pos_ < text_.size() && continues(word)) pos_ += char_bytes(text_[pos_]);
+    word.text = text_.substr(start, pos_ - start);
+    return true;
+  }
+
+ private:
+  CharInfo at(size_t pos) const { return char_info(decode_char(text_.data() + pos)); }
+
+  static bool leads_word(CharInfo info) {
+    return info.cls <= CharClass::Number || info.cls == CharClass::Extend;
+  }
+
+  // Whether the character at pos_ belongs to `word`, whose script it may settle.
+  bool continues(Word& word) {
+    const CharInfo info = at(pos_);
+    if (info.cls == CharClass::Extend) return word.cls <= CharClass::Number;
+    if (info.cls != word.cls) return false;
+    if (word.cls == CharClass::Space && text_[pos_] == ' ' && pos_ + 1 < text_.size())
+      return !leads_word(at(pos_ + 1));  // the last space of several goes to the next word
+    if (info.script == 0 || word.script == info.script) return true;
+    if (word.script != 0) return false;
+    word.script = info.script;
+    return true;
+  }
+
+  std::string_view text_;
+  size_t pos_ = 0;
+};
+
+// A 64-bit hash that is the same on every machine: it decides no result, only places in tables.
+inline uint64_t mix(uint64_t value) {
+  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
+  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
+  return value ^ value >> 32;
+}
+
+inline uint64_t hash_bytes(std::string_view text) {
+  uint64_t hash = 0x9e3779b97f4a7c15ull ^ text.size();
+  const char* p = text.data();
+  size_t left = text.size();
+  for (; left >= 8; left -= 8, p += 8) {
+    uint64_t chunk;
+    std::memcpy(&chunk, p, 8);
+    hash = mix(hash ^ chunk) + chunk;
+  }
+  uint64_t tail = 0;
+  std::memcpy(&tail, p, left);
+  return mix(hash ^ tail);
+}
+
+inline uint64_t hash_pair(uint64_t left, uint64_t right) {
+  return mix(left * 0x9e3779b97f4a7c15ull ^ right);
+}
+
+}  // namespace supratok
