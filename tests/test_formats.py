@@ -1,0 +1,316 @@
+"""Every format and packing gives its documents back, twice; every fault is named or counted."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import lzma
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from supratok.corpus import open_corpus
+from supratok.formats import CorpusError, Pass, read_text, split_lines
+
+TEXTS = ["plain", "two words", "çé 日本 😀", ' "quoted" \\ back', "x" * 5000]
+SKIP = "pass --skip-bad / skip_bad=True to leave such records out and count them"
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    "": lambda data: data,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".zst": zstandard.ZstdCompressor().compress,
+}
+packings = pytest.mark.parametrize("packing", PACK)
+archives = pytest.mark.parametrize("packing", [".gz", ".xz", ".zst"])
+
+
+def as_json(texts: list[str], key: str = "text") -> bytes:
+    return "".join(json.dumps({key: text, "id": 1}) + "\n" for text in texts).encode()
+
+
+def as_parquet(columns: dict[str, Any], **options: Any) -> bytes:
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    file = io.BytesIO()
+    parquet.write_table(arrow.table(columns), file, **options)
+    return file.getvalue()
+
+
+def twice(source: Any, **options: Any) -> list[str]:
+    """The documents of two passes, which must be the same."""
+    with open_corpus(source, **options) as documents:
+        first = list(documents)
+        assert list(documents) == first
+    return first
+
+
+def message(source: Any, **options: Any) -> str:
+    """The message of the error that reading must end with."""
+    with pytest.raises(CorpusError) as caught, open_corpus(source, **options) as documents:
+        list(documents)
+    return str(caught.value)
+
+
+def skips(source: Any, **options: Any) -> tuple[list[str], dict[str, int]]:
+    """What is left with `skip_bad`, and what was counted; in both passes alike."""
+    with open_corpus(source, skip_bad=True, **options) as documents:
+        first = list(documents), dict(documents.skipped)
+        assert (list(documents), dict(documents.skipped)) == first
+    return first
+
+
+def write(path: Path, data: bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+# --- Formats ---------------------------------------------------------------------------------
+
+
+@packings
+@pytest.mark.parametrize(
+    "suffix", [".txt", ".md", ".text", ".jsonl", ".ndjson", ".json", ".parquet"]
+)
+def test_round_trip(tmp_path: Path, suffix: str, packing: str) -> None:
+    if suffix == ".parquet":
+        data = as_parquet({"id": list(range(len(TEXTS))), "text": TEXTS})
+    else:
+        data = as_json(TEXTS) if "j" in suffix else "\n".join(TEXTS).encode()
+    path = write(tmp_path / f"a{suffix}{packing}", PACK[packing](data))
+    assert twice(path) == twice(str(path)) == TEXTS
+
+
+@archives
+def test_members_that_follow_one_another_are_one_text(tmp_path: Path, packing: str) -> None:
+    pack = PACK[packing]
+    path = write(tmp_path / f"a.txt{packing}", pack(b"one\ntw") + pack(b"") + pack(b"o\nthree\n"))
+    assert twice(path) == ["one", "two", "three"]
+
+
+def test_padding_and_skippable_frames(tmp_path: Path) -> None:
+    skippable = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
+    for packing, extra in ((".gz", bytes(20_000)), (".xz", bytes(20_000)), (".zst", skippable)):
+        path = write(
+            tmp_path / f"a.txt{packing}", PACK[packing](b"one\n") + extra + PACK[packing](b"two")
+        )
+        assert twice(path) == ["one", "two"]
+
+
+def test_large_archives_cross_blocks(tmp_path: Path) -> None:
+    texts = [f"{number} {random.Random(number).random()} é" for number in range(30_000)]
+    for packing, pack in PACK.items():
+        assert (
+            list(open_corpus(write(tmp_path / f"a.jsonl{packing}", pack(as_json(texts))))) == texts
+        )
+    assert list(open_corpus(write(tmp_path / "a.parquet", as_parquet({"text": texts})))) == texts
+
+
+def test_line_ends_and_blank_lines(tmp_path: Path) -> None:
+    data = b"\xef\xbb\xbf one \r\n\r\n  \ntwo\rstill two\n\x0bthree"
+    path = write(tmp_path / "a.txt", data)
+    assert twice(path) == [" one ", "two\rstill two", "\x0bthree"]
+    assert twice(write(tmp_path / "b.txt", b"last\r")) == ["last\r"]
+
+
+@packings
+def test_whole_files(tmp_path: Path, packing: str) -> None:
+    write(tmp_path / f"a.txt{packing}", PACK[packing](b"\xef\xbb\xbfone\r\n\r\ntwo\n"))
+    write(tmp_path / f"b.md{packing}", PACK[packing](b""))
+    write(tmp_path / f"c.jsonl{packing}", PACK[packing](as_json(["three"])))
+    assert twice(tmp_path, whole_files=True) == ["one\r\n\r\ntwo\n", "three"]
+
+
+def test_json_ignores_blank_lines_the_bom_and_empty_texts(tmp_path: Path) -> None:
+    data = b'\xef\xbb\xbf{"text": "a"}\r\n\r\n  \n{"text": ""}\n{"text": "\\ud83d\\ude00"}'
+    path = write(tmp_path / "a.jsonl", data)
+    assert twice(path) == ["a", "😀"]
+
+
+def test_text_key(tmp_path: Path) -> None:
+    assert twice(write(tmp_path / "a.jsonl", as_json(["a"], "body")), text_key="body") == ["a"]
+    assert twice(write(tmp_path / "a.parquet", as_parquet({"body": ["a"]})), text_key="body") == [
+        "a"
+    ]
+    assert twice(iter([{"body": "a"}]), text_key="body") == ["a"]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))))
+def test_any_lines(texts: list[str]) -> None:
+    blocks = ["\n".join(texts).encode()[at : at + 3] for at in range(0, 9999, 3)]
+    now = Pass("text", False, False)
+    expected = [text.removesuffix("\r") for text in texts[:-1]] + texts[-1:]
+    expected = [text for text in expected if text.encode().strip()]
+    found = list(read_text(split_lines(iter(blocks)), "a", now))
+    assert found == expected
+
+
+def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b" \n\r\n", b"\n" * 300_000])
+def test_stdin(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
+    feed(monkeypatch, start + as_json(TEXTS))
+    assert twice("-") == TEXTS
+    feed(monkeypatch, start + "\n".join(TEXTS).encode())
+    assert twice(["-"]) == TEXTS
+
+
+def test_stdin_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    feed(monkeypatch, b'\n{"text": "a"}\n{"text": 1}\n{"text": "b"}\n')
+    found = message("-")
+    assert "standard input, line 3" in found and SKIP in found
+    feed(monkeypatch, b"")
+    assert twice("-") == []
+
+
+# --- Faults ----------------------------------------------------------------------------------
+
+LINES = [
+    (b'{"text": ', "malformed JSON", "one object on each line"),
+    (b'{"text": "a"} x', "malformed JSON", "column 15"),
+    (b"[" * 100_000, "malformed JSON", "one object on each line"),
+    (b'{"text": ' + b"9" * 5000 + b"}", "malformed JSON", "one object on each line"),
+    (b'["text"]', "not an object", "list"),
+    (b'"text"', "not an object", "str"),
+    (b"null", "not an object", "NoneType"),
+    (b'{"body": "a", "id": 2}', "missing key", "(there are: body, id)"),
+    (b'{"body": "a", "id": 2}', "missing key", "--text-key"),
+    (b'{"text": 3}', "not a string", "int"),
+    (b'{"text": ["a"]}', "not a string", "--text-key"),
+    (b'{"text": null}', "null", "null"),
+    (b'{"text": "a\xff"}', "invalid UTF-8", "byte offset 11"),
+    (b'{"text": "\xed\xa0\x80"}', "invalid UTF-8", "byte offset 10"),
+    (b'{"text": "\\ud800"}', "lone surrogate", "surrogate"),
+    (b'{"text": "\\uDC00\\uD800 \xc3\xa9"}', "lone surrogate", "surrogate"),
+]
+
+
+@pytest.mark.parametrize(("line", "reason", "words"), LINES)
+def test_bad_json_line(tmp_path: Path, line: bytes, reason: str, words: str) -> None:
+    data = as_json(["a"]) + b"\n" + line + b"\n" + as_json(["b"])
+    path = write(tmp_path / "bad.jsonl.gz", gzip.compress(data))
+    found = message(path)
+    assert "bad.jsonl.gz, line 3: " in found and words in found and SKIP in found
+    assert skips(path) == (["a", "b"], {reason: 1})
+
+
+def test_bad_text(tmp_path: Path) -> None:
+    path = write(tmp_path / "bad.txt", b"a\n\nb\xc3\n\xff\nc")
+    found = message(path)
+    assert "bad.txt, line 3: " in found and "byte offset 1" in found and SKIP in found
+    assert skips(path) == (["a", "c"], {"invalid UTF-8": 2})
+    found = message(path, whole_files=True)
+    assert "bad.txt, line 3: " in found and "byte offset 4" in found and SKIP in found
+    assert skips(path, whole_files=True) == ([], {"invalid UTF-8": 1})
+
+
+ITEMS = [
+    (3, "not an object", "int"),
+    (None, "not an object", "NoneType"),
+    (b"a", "not an object", "bytes"),
+    (["a"], "not an object", "list"),
+    ({"body": 1}, "missing key", "(there are: body)"),
+    ({"text": None}, "null", "null"),
+    ({"text": b"a"}, "not a string", "bytes"),
+    ("\ud800", "lone surrogate", "surrogate"),
+    ({"text": "é\udfff"}, "lone surrogate", "surrogate"),
+]
+
+
+@pytest.mark.parametrize(("item", "reason", "words"), ITEMS)
+def test_bad_item(item: object, reason: str, words: str) -> None:
+    for source in (["a", "b c", item, "d"], iter(["a", "b c", item, "d"])):
+        found = message(source)
+        assert "item 3: " in found and words in found and SKIP in found
+    for source in (["a", "b c", item, "d"], iter(["a", "b c", item, "d"])):
+        assert skips(source) == (["a", "b c", "d"], {reason: 1})
+
+
+def test_bad_parquet_values(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    raw = arrow.array([b"a", b"", None, b"\xff", b"b"], arrow.binary())
+    texts = arrow.Array.from_buffers(arrow.string(), len(raw), raw.buffers())
+    path = write(tmp_path / "bad.parquet", as_parquet({"id": range(5), "text": texts}))
+    found = message(path)
+    assert "bad.parquet, row 3: " in found and "null" in found and SKIP in found
+    assert skips(path) == (["a", "b"], {"null": 1, "invalid UTF-8": 1})
+    assert skips(path, text_key="id") == ([], {"not a string": 5})
+    found = message(path, text_key="body")
+    assert "bad.parquet" in found and "id, text" in found and "--text-key" in found
+    assert skips(path, text_key="body") == ([], {"missing key": 5})
+
+
+def test_parquet_column_types(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    values = ["a", "b", "a"]
+    for kind in (arrow.large_string(), arrow.dictionary(arrow.int32(), arrow.string())):
+        data = as_parquet({"text": arrow.array(values).cast(kind)})
+        assert twice(write(tmp_path / "a.parquet", data)) == values
+
+
+def test_corrupt_parquet(tmp_path: Path) -> None:
+    data = as_parquet({"text": TEXTS * 100}, compression="none", use_dictionary=False)
+    later = write(tmp_path / "later.txt", b"later")
+    for name, bad in (("a.parquet", data[:-9]), ("b.parquet", b""), ("c.parquet", b"x" * 99)):
+        path = write(tmp_path / name, bad)
+        found = message(path)
+        assert name in found and "corrupt parquet" in found and SKIP in found
+        assert skips([path, later]) == (["later"], {"corrupt parquet": 1})
+
+
+def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path / "a.parquet", b"")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    assert "pip install supratok[parquet]" in message(path)
+
+
+@archives
+def test_truncated_archive(tmp_path: Path, packing: str) -> None:
+    texts = [f"{number} {random.Random(number).random()}" for number in range(50_000)]
+    whole = PACK[packing]("\n".join(texts).encode())
+    later = write(tmp_path / "later.txt", b"later")
+    for kept in (0, 1, 5, len(whole) // 2, len(whole) - 1):
+        path = write(tmp_path / f"cut.txt{packing}", whole[:kept])
+        found = message(path)
+        assert f"cut.txt{packing}: " in found and "truncated archive" in found and SKIP in found
+        documents, skipped = skips([path, later])
+        assert skipped == {"truncated archive": 1} and documents.pop() == "later"
+        assert documents == texts[: len(documents)]  # no half line
+        assert len(documents) > (0 if kept < 9 else len(texts) // 4) or kept < 9
+
+
+@archives
+def test_second_member_truncated(tmp_path: Path, packing: str) -> None:
+    member = PACK[packing](b"one\n")
+    path = write(tmp_path / f"cut.txt{packing}", member + member[:-1])
+    assert skips(path)[1] == {"truncated archive": 1}
+
+
+@archives
+def test_corrupt_archive(tmp_path: Path, packing: str) -> None:
+    later = write(tmp_path / "later.txt", b"later")
+    for name, data in (("a", b"this is no archive"), ("b", PACK[packing](b"one\n") + b"tail")):
+        path = write(tmp_path / f"{name}.txt{packing}", data)
+        found = message(path)
+        assert f"{name}.txt{packing}: " in found and "corrupt archive" in found and SKIP in found
+        documents, skipped = skips([path, later])
+        assert documents[-1] == "later" and skipped == {"corrupt archive": 1}
+
+
+@archives
+def test_truncated_parquet_archive(tmp_path: Path, packing: str) -> None:
+    data = PACK[packing](as_parquet({"text": TEXTS}))
+    path = write(tmp_path / f"cut.parquet{packing}", data[:-5])
+    assert "truncated archive" in message(path)
+    assert skips(path) == ([], {"truncated archive": 1})
