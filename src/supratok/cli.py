@@ -1,0 +1,418 @@
+"""The command `supratok`: train | encode | decode | count | inspect | compare.
+
+What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
+they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
+130 Ctrl-C, 141 nobody reads the output any more.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import itertools
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.table import Table
+from rich.text import Text
+
+from . import Boundaries, Recipe, Tokenizer, __version__, train
+from .compare import Measure, measure, open_any, total
+from .corpus import Corpus, open_corpus
+from .inspection import learnt, show_learnt, story
+from .progress import Events
+from .show import coloured, new_console, new_table, ratio
+from .tokenizer import usable_threads
+
+_SAMPLE = 300  # characters of a line that `compare` shows
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    args = _parse(argv)
+    try:
+        args.run(args)
+        sys.stdout.flush()
+        return 0
+    except KeyboardInterrupt:
+        return _stop(args.interrupted, 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 141
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return _stop(f"supratok: error: {what}", 1)
+    except (ValueError, ImportError) as error:
+        return _stop(f"supratok: error: {' '.join(str(error).split())}", 1)
+
+
+def _stop(line: str, code: int) -> int:
+    print(line, file=sys.stderr)
+    return code
+
+
+# --- The command line ------------------------------------------------------------------------
+
+
+def _parse(argv: list[str] | None) -> argparse.Namespace:
+    """Files may also stand after options, which argparse alone refuses: encode T --lines F."""
+    parser = _parser()
+    args, rest = parser.parse_known_args(argv)
+    if rest and ("files" not in args or any(word.startswith("-") and word != "-" for word in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        args.files += rest
+    return args
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="supratok", description="Tokenizers whose tokens cross word boundaries."
+    )
+    parser.add_argument("--version", action="version", version=f"supratok {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for run, add_options, what in (
+        (_train, _train_options, "learn a tokenizer from text"),
+        (_encode, _encode_options, "text to ids"),
+        (_decode, _decode_options, "ids back to text, byte for byte"),
+        (_count, _count_options, "tokens and characters per token of files"),
+        (_inspect, _inspect_options, "what a tokenizer has learnt"),
+        (_compare, _compare_options, "tokenizers side by side on a file"),
+    ):
+        name = run.__name__.removeprefix("_")
+        command = commands.add_parser(name, help=what, description=f"{name}: {what}.")
+        command.set_defaults(run=run, interrupted="interrupted")
+        add_options(command)
+    return parser
+
+
+_ANY = "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst)"
+_FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
+
+
+def _train_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(interrupted="interrupted, nothing was written")
+    add = command.add_argument
+    add("files", nargs="+", metavar="FILES", help=_FILES)
+    add("--vocab-size", type=int, required=True, metavar="N")
+    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+    add("--segmentation", choices=["merges", "fewest"], default="merges")
+    add("--boundaries", choices=["open", "careful"], default="open")
+    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
+    add("--character-coverage", type=float, metavar="SHARE", help="rarer characters become bytes")
+    add("--crossover", type=float, metavar="SHARE", help="where phrases begin; found, unless said")
+    add("--special-token", action="append", default=[], metavar="T", help="may be repeated")
+    _reading_options(command)
+    add("--whole-files", action="store_true", help="a text file is one document, not its lines")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
+    shown.add_argument("--json", action="store_true", help="progress as JSON, an event a line")
+
+
+def _reading_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--text-key", default="text", metavar="KEY", help="of JSON and parquet")
+    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read")
+
+
+def _encode_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tokenizer", metavar="TOKENIZER")
+    command.add_argument("files", nargs="*", metavar="FILES", help="text as it is; else stdin")
+    command.add_argument("--lines", action="store_true", help="each line is a text, not each file")
+    command.add_argument("--tokens", action="store_true", help="token strings instead of ids")
+    command.add_argument(
+        "--allow-special", action="store_true", help="special tokens in the text become their ids"
+    )
+    command.add_argument("--json", action="store_true", help="a JSON array for each text")
+
+
+def _decode_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tokenizer", metavar="TOKENIZER")
+    command.add_argument("files", nargs="*", metavar="FILES", help="ids as encode wrote them")
+    command.add_argument("--lines", action="store_true", help="a newline after each text")
+
+
+def _count_options(command: argparse.ArgumentParser) -> None:
+    command.description = "Tokens of files. A text file is one text, its newlines included."
+    command.add_argument("tokenizer", metavar="TOKENIZER", help=_ANY)
+    command.add_argument("files", nargs="+", metavar="FILES", help=_FILES)
+    _reading_options(command)
+    command.add_argument("--json", action="store_true")
+
+
+def _inspect_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tokenizer", metavar="TOKENIZER")
+    command.add_argument("--top", type=int, default=10, metavar="N", help="tokens in each list")
+    command.add_argument(
+        "--corpus", nargs="+", metavar="FILES", help="count the use of tokens here"
+    )
+    _reading_options(command)
+    command.add_argument("--json", action="store_true")
+
+
+def _compare_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="one text, if it is a text file")
+    command.add_argument("tokenizers", nargs="+", metavar="TOKENIZER", help=_ANY)
+    command.add_argument(
+        "--sample", type=int, default=1, metavar="N", help="lines to show split (default 1)"
+    )
+    _reading_options(command)
+    command.add_argument("--json", action="store_true")
+
+
+# --- train -----------------------------------------------------------------------------------
+
+
+def _train(args: argparse.Namespace) -> None:
+    began = time.monotonic()
+    recipe = _recipe(args)
+    usable_threads(args.threads)
+    _check_writable(args.out)
+    progress = False if args.quiet else Events(sys.stderr) if args.json else True
+    tokenizer = train(
+        [Path(name) for name in args.files],
+        recipe,
+        threads=args.threads,
+        progress=progress,
+        text_key=args.text_key,
+        whole_files=args.whole_files,
+        skip_bad=args.skip_bad,
+    )
+    tokenizer.save(args.out)
+    args.interrupted = f"interrupted, after {args.out} was written"
+    seconds = round(time.monotonic() - began, 2)
+    if isinstance(progress, Events):
+        facts = {"out": str(args.out), "vocab_size": tokenizer.vocab_size, "seconds": seconds}
+        progress.emit("done", **facts, report=tokenizer.report)
+    elif not args.quiet:
+        head = f"{args.out}: {tokenizer.vocab_size:,} tokens, learnt in {seconds:,.1f} s"
+        print(head, *story(tokenizer), sep="\n", file=sys.stderr)
+
+
+def _recipe(args: argparse.Namespace) -> Recipe:
+    chosen: dict[str, Any] = {
+        "character_coverage": args.character_coverage,
+        "crossover": args.crossover,
+    }
+    return Recipe(
+        vocab_size=args.vocab_size,
+        segmentation=args.segmentation,
+        boundaries=getattr(Boundaries, args.boundaries)(),
+        special_tokens=tuple(args.special_token),
+        **{name: value for name, value in chosen.items() if value is not None},
+    )
+
+
+def _check_writable(out: Path) -> None:
+    """An hour of training must not end at a folder that is not there."""
+    if out.is_dir():
+        raise ValueError(f"--out {out}: a folder; name the file to write in it")
+    try:
+        with tempfile.TemporaryFile(dir=out.parent):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"--out {out}: cannot write in the folder {out.parent} ({error.strerror});"
+            " make it, or choose another"
+        ) from error
+
+
+# --- encode, decode --------------------------------------------------------------------------
+
+
+def _encode(args: argparse.Namespace) -> None:
+    tokenizer = Tokenizer.load(args.tokenizer)
+    for text in _texts(args.files or ["-"], args.lines):
+        ids = tokenizer.encode(text, allow_special=args.allow_special)
+        shown: list[Any] = [tokenizer.token_text(id) for id in ids] if args.tokens else ids
+        if args.json:
+            _put(json.dumps(shown, ensure_ascii=False))
+        elif args.tokens:
+            _put(" ".join(json.dumps(token, ensure_ascii=False) for token in shown))
+        else:
+            _put(" ".join(map(str, ids)))
+
+
+def _decode(args: argparse.Namespace) -> None:
+    tokenizer = Tokenizer.load(args.tokenizer)
+    for name in args.files or ["-"]:
+        with _opened(name) as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    data = tokenizer.decode_bytes(_ids(line))
+                except ValueError as error:
+                    raise ValueError(f"{_called(name)}, line {number}: {error}") from error
+                _write(data + b"\n" if args.lines else data)
+
+
+def _texts(names: list[str], lines: bool) -> Iterator[str]:
+    """Each file, or each line without its newline."""
+    for name in names:
+        with _opened(name) as file:
+            offset = 0
+            for part in file if lines else [file.read()]:
+                try:
+                    yield (part.removesuffix(b"\n") if lines else part).decode()
+                except UnicodeDecodeError as error:
+                    raise ValueError(
+                        f"{_called(name)}: invalid UTF-8 at byte offset {offset + error.start};"
+                        " convert it to UTF-8"
+                    ) from error
+                offset += len(part)
+
+
+def _ids(line: bytes) -> list[int]:
+    """The ids of a line, "12 7" or "[12, 7]"."""
+    words = line.strip().removeprefix(b"[").removesuffix(b"]").replace(b",", b" ").split()
+    for word in words:
+        if not word.isdigit():
+            raise ValueError(f"{word.decode(errors='replace')!r} is no id; pass what encode wrote")
+    return [int(word) for word in words]
+
+
+@contextlib.contextmanager
+def _opened(name: str) -> Iterator[BinaryIO]:
+    if name == "-":
+        yield sys.stdin.buffer
+    else:
+        with open(name, "rb") as file:
+            yield file
+
+
+def _called(name: str) -> str:
+    return "standard input" if name == "-" else name
+
+
+def _put(line: str) -> None:
+    _write(line.encode() + b"\n")
+
+
+def _write(data: bytes) -> None:
+    """All of it: under PYTHONUNBUFFERED a single write to a pipe may take only the beginning."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[sys.stdout.buffer.write(rest) :]
+
+
+# --- count, compare --------------------------------------------------------------------------
+
+
+def _count(args: argparse.Namespace) -> None:
+    peer = open_any(args.tokenizer)
+    rows = []
+    for name in args.files:
+        with _open_whole(name, args) as corpus:
+            rows.append(measure(peer, corpus, check=False))
+            rows[-1].name = _called(name)
+            _tell_skipped(name, corpus)
+    whole = total(rows)
+    if args.json:
+        files = [_facts(row) for row in rows]
+        _put(json.dumps({"tokenizer": peer.name, "files": files, "total": _facts(whole)}))
+        return
+    table = new_table("file", "tokens", "characters", "characters/token", "bytes/token")
+    for row in [*rows, whole] if len(rows) > 1 else rows:
+        ratios = (ratio(row.characters_per_token), ratio(row.bytes_per_token))
+        table.add_row(row.name, f"{row.tokens:,}", f"{row.characters:,}", *ratios)
+    new_console().print(table)
+
+
+def _compare(args: argparse.Namespace) -> None:
+    peers = [open_any(path) for path in args.tokenizers]
+    with _open_whole(args.file, args) as corpus:
+        rows = [measure(peer, corpus) for peer in peers]
+        _tell_skipped(args.file, corpus)
+        sample = _sample(corpus, args.sample)
+    splits = [(line, {peer.name: peer.token_strings(line) for peer in peers}) for line in sample]
+    if args.json:
+        facts = [_facts(row) | {"relative": _relative(row, rows[0])} for row in rows]
+        shown = [{"text": line, "tokens": split} for line, split in splits]
+        _put(json.dumps({"file": args.file, "tokenizers": facts, "sample": shown}))
+        return
+    console = new_console()
+    console.print(_comparison(rows))
+    for _, split in splits:
+        for name, tokens in split.items():
+            console.print(Text(f"\n{name}: {len(tokens)} tokens", style="bold"))
+            console.print(coloured(tokens, console.is_terminal), soft_wrap=True)
+
+
+def _open_whole(name: str, args: argparse.Namespace) -> Corpus:
+    """Path: so that a misspelt file is an error, never a text."""
+    return open_corpus(Path(name), text_key=args.text_key, whole_files=True, skip_bad=args.skip_bad)
+
+
+def _tell_skipped(name: str, corpus: Corpus) -> None:
+    for reason, count in sorted(corpus.skipped.items()):
+        print(f"{_called(name)}: skipped {count:,} records: {reason}", file=sys.stderr)
+
+
+def _facts(row: Measure) -> dict[str, Any]:
+    facts = dataclasses.asdict(row) | {
+        "characters_per_token": row.characters_per_token,
+        "bytes_per_token": row.bytes_per_token,
+        "megabytes_per_second": row.megabytes_per_second,
+    }
+    return {name: value for name, value in facts.items() if value is not None}
+
+
+def _relative(row: Measure, first: Measure) -> float | None:
+    return row.tokens / first.tokens if first.tokens else None
+
+
+def _comparison(rows: list[Measure]) -> Table:
+    table = new_table(
+        "tokenizer", "vocabulary", "tokens", "to the first", "characters/token", "bytes/token",
+        "lossless", "MB/s",
+    )  # fmt: skip
+    for row in rows:
+        table.add_row(
+            row.name,
+            f"{row.vocab_size:,}",
+            f"{row.tokens:,}",
+            ratio(_relative(row, rows[0])),
+            ratio(row.characters_per_token),
+            ratio(row.bytes_per_token),
+            "yes" if row.lossless else "no",
+            ratio(row.megabytes_per_second, digits=1),
+        )
+    return table
+
+
+def _sample(corpus: Corpus, count: int) -> list[str]:
+    """The first lines that hold something, each cut to what fits a screen."""
+    lines = (line for text in corpus for line in text.splitlines() if line.strip())
+    return [line[:_SAMPLE] for line in itertools.islice(lines, count)]
+
+
+# --- inspect ---------------------------------------------------------------------------------
+
+
+def _inspect(args: argparse.Namespace) -> None:
+    tokenizer = Tokenizer.load(args.tokenizer)
+    usage = _usage(tokenizer, args) if args.corpus else None
+    facts = learnt(tokenizer, usage, max(args.top, 0))
+    if args.json:
+        _put(json.dumps({"tokenizer": args.tokenizer, **facts}))
+    else:
+        show_learnt(facts, tokenizer)
+
+
+def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> NDArray[np.int64]:
+    """How often each id is used in the files of --corpus, a few documents at a time."""
+    usage = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    paths = [Path(name) for name in args.corpus]
+    with open_corpus(paths, text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
+        documents = iter(corpus)
+        while some := list(itertools.islice(documents, 256)):
+            usage += tokenizer.usage(some)
+        _tell_skipped("--corpus", corpus)
+    return usage

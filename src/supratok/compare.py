@@ -1,0 +1,294 @@
+"""Tokenizers side by side: ours and other people's behind one small face, and what they make of a
+text.
+
+    for path in ("supratok.json", "tokenizer.json", "tokenizer.model", "o200k_base.tiktoken"):
+        print(path, measure(open_any(path), texts).characters_per_token)
+
+A file's content says what kind it is, not its name; each may be packed, with `.zst` appended.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import importlib
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import zstandard
+
+from .tokenizer import FORMAT, Tokenizer
+
+
+class Peer(Protocol):
+    """What every tokenizer can do. Special tokens in a text are text, and none are added."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def vocab_size(self) -> int: ...
+    def encode(self, text: str) -> list[int]: ...
+    def decode(self, ids: list[int]) -> str: ...
+    def token_strings(self, text: str) -> list[str]:
+        """The tokens for people to read; part of a character is written <0xE2>."""
+        ...
+
+
+def open_any(path: str | os.PathLike[str]) -> Peer:
+    """A supratok tokenizer, a Hugging Face `tokenizer.json`, a SentencePiece `.model` or a
+    `.tiktoken` file."""
+    name = os.fspath(path)
+    data = _read(Path(path))
+    if not data:
+        raise _unknown(name, "it is empty")
+    if data.lstrip().startswith(b"{"):
+        return _open_json(name, data)
+    if re.match(rb"[A-Za-z0-9+/]+=* \d+\r?(\n|$)", data):
+        return _Tiktoken(name, _ranks(name, data))
+    return _SentencePiece(name, data)
+
+
+def _read(path: Path) -> bytes:
+    packed = path.read_bytes()
+    if path.suffix != ".zst":
+        return packed
+    data, why = b"", "its end is missing"
+    try:
+        while packed:  # frame after frame
+            unpacker = zstandard.ZstdDecompressor().decompressobj()
+            data += unpacker.decompress(packed)
+            packed = unpacker.unused_data
+            if not unpacker.eof:
+                break
+        else:
+            return data
+    except zstandard.ZstdError as error:
+        why = str(error)
+    raise ValueError(f"{path}: a damaged archive ({why}); fetch or pack it again")
+
+
+def _open_json(name: str, data: bytes) -> Peer:
+    try:
+        document = json.loads(data)
+    except ValueError as error:
+        raise _unknown(name, f"it begins like JSON, but {error}") from error
+    if document.get("format") != FORMAT:
+        return _HuggingFace(name, data)
+    with tempfile.TemporaryDirectory(prefix="supratok-") as folder:  # it may have been packed
+        copy = Path(folder, Path(name).name)
+        copy.write_bytes(data)
+        return _Ours(name, Tokenizer.load(copy))
+
+
+def _unknown(name: str, why: object) -> ValueError:
+    return ValueError(
+        f"{name}: no tokenizer that is known here ({why}); pass a supratok file, a Hugging Face"
+        " tokenizer.json, a SentencePiece .model or a .tiktoken, each also with .zst appended"
+    )
+
+
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"this kind of tokenizer needs the package {name!r}: pip install supratok[compare]"
+        ) from error
+
+
+# --- The kinds -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Ours:
+    name: str
+    tokenizer: Tokenizer
+
+    @property
+    def vocab_size(self) -> int:
+        return self.tokenizer.vocab_size
+
+    def encode(self, text: str) -> list[int]:
+        return self.tokenizer.encode(text)
+
+    def decode(self, ids: list[int]) -> str:
+        return self.tokenizer.decode(ids)
+
+    def token_strings(self, text: str) -> list[str]:
+        return self.tokenizer.tokens(text)
+
+
+class _HuggingFace:
+    """A `tokenizer.json`. What it would cut off or fill up for a model is not wanted here."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        package = _package("tokenizers")
+        try:
+            self._tokenizer = package.Tokenizer.from_buffer(data)
+        except Exception as error:  # the package has no narrower one
+            raise _unknown(name, error) from error
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # as text
+        self.name = name
+        self.vocab_size: int = self._tokenizer.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def decode(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
+
+    def token_strings(self, text: str) -> list[str]:
+        """The text each token covers: its own spelling is the model's affair. Of tokens that share
+        one character, each shows it."""
+        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        return [text[start:end] for start, end in offsets]
+
+
+class _SentencePiece:
+    """A `.model`: a protocol buffer, which no first byte gives away, so it is simply tried."""
+
+    def __init__(self, name: str, data: bytes) -> None:
+        package = _package("sentencepiece")
+        try:
+            self._processor = package.SentencePieceProcessor(model_proto=data)
+            self.vocab_size: int = self._processor.vocab_size()
+        except RuntimeError as error:
+            raise _unknown(name, "neither JSON, nor ranks, nor a SentencePiece model") from error
+        self.name = name
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def decode(self, ids: list[int]) -> str:
+        return str(self._processor.decode(ids))
+
+    def token_strings(self, text: str) -> list[str]:
+        pieces: list[str] = self._processor.encode(text, out_type=str)
+        return [piece.replace("▁", " ") for piece in pieces]
+
+
+# A .tiktoken file holds the ranks and not the pattern that cuts the text before merging. These are
+# the patterns of the vocabularies that are published in this format, told apart by their size.
+_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}"
+    rf"|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_CL100K = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"
+_PATTERNS = ((190_000, "o200k", _O200K), (90_000, "cl100k", _CL100K), (0, "gpt2", _GPT2))
+
+
+class _Tiktoken:
+    def __init__(self, name: str, ranks: dict[bytes, int]) -> None:
+        _, split, pattern = next(row for row in _PATTERNS if len(ranks) >= row[0])
+        self.name = f"{name} ({split} split)"
+        self.vocab_size = len(ranks)
+        self._encoding = _package("tiktoken").Encoding(
+            self.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
+        )
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._encoding.encode_ordinary(text)
+        return ids
+
+    def decode(self, ids: list[int]) -> str:
+        return str(self._encoding.decode(ids))
+
+    def token_strings(self, text: str) -> list[str]:
+        return [_readable(self._encoding.decode_single_token_bytes(id)) for id in self.encode(text)]
+
+
+def _ranks(name: str, data: bytes) -> dict[bytes, int]:
+    """Lines of a token in base64, a space and its rank."""
+    ranks: dict[bytes, int] = {}
+    for number, line in enumerate(data.splitlines(), 1):
+        try:
+            token, rank = line.split()
+            ranks[base64.b64decode(token, validate=True)] = int(rank)
+        except (ValueError, binascii.Error) as error:
+            raise ValueError(
+                f"{name}, line {number}: not a token in base64, a space and a rank; fetch it again"
+            ) from error
+    missing = next((byte for byte in range(256) if bytes([byte]) not in ranks), None)
+    if missing is not None:
+        raise ValueError(f"{name}: the byte 0x{missing:02X} has no rank; fetch the whole file")
+    return ranks
+
+
+def _readable(token: bytes) -> str:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return "".join(f"<0x{byte:02X}>" for byte in token)
+
+
+# --- Measuring -------------------------------------------------------------------------------
+
+
+@dataclass
+class Measure:
+    """What a tokenizer makes of some texts."""
+
+    name: str
+    vocab_size: int
+    tokens: int = 0
+    characters: int = 0
+    bytes: int = 0
+    lossless: bool | None = None  # did decoding give every text back? None: nobody looked
+    seconds: float = 0.0  # for encoding, on one thread
+
+    @property
+    def characters_per_token(self) -> float | None:
+        return self.characters / self.tokens if self.tokens else None
+
+    @property
+    def bytes_per_token(self) -> float | None:
+        return self.bytes / self.tokens if self.tokens else None
+
+    @property
+    def megabytes_per_second(self) -> float | None:
+        return self.bytes / 1e6 / self.seconds if self.seconds and self.bytes else None
+
+
+def measure(peer: Peer, texts: Iterable[str], check: bool = True) -> Measure:
+    """Encode each text, timed, and with `check` see whether decoding gives it back."""
+    found = Measure(peer.name, peer.vocab_size, lossless=True if check else None)
+    peer.encode("The first call may have to get ready.")
+    for text in texts:
+        before = time.perf_counter()
+        ids = peer.encode(text)
+        found.seconds += time.perf_counter() - before
+        found.tokens += len(ids)
+        found.characters += len(text)
+        found.bytes += len(text.encode())
+        if check and found.lossless:
+            found.lossless = peer.decode(ids) == text
+    return found
+
+
+def total(measures: Sequence[Measure]) -> Measure:
+    """The measures of one tokenizer on several files, added up."""
+    whole = Measure("total", measures[0].vocab_size)
+    for part in measures:
+        whole.tokens += part.tokens
+        whole.characters += part.characters
+        whole.bytes += part.bytes
+        whole.seconds += part.seconds
+    return whole

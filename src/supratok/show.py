@@ -1,0 +1,46 @@
+"""Tables and tokens for the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def coloured(tokens: Sequence[str], colours: bool = True) -> Text:
+    """Tokens side by side in two colours by turns or, without colours, with bars between."""
+    text = Text()
+    for number, token in enumerate(tokens):
+        text.append("" if colours or number == 0 else "|")
+        text.append(visible(token), style="black on cyan" if number % 2 else "black on yellow")
+    return text
+
+
+def visible(text: str) -> str:
+    r"""Nothing that moves a cursor: a newline is written \n."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def new_table(*columns: str) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="right" if number else "left", overflow="fold")
+    return table
+
+
+def ratio(value: float | None, digits: int = 3) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def new_console() -> Console:
+    """Names and tokens are shown as they are; a log file is as wide as a wide terminal."""
+    width = None if sys.stdout.isatty() else 120
+    return Console(markup=False, emoji=False, highlight=False, width=width)
+
+
+def quoted(text: str) -> str:
+    return f'"{visible(text)}"'

@@ -1,0 +1,269 @@
+"""Every kind of tokenizer opens behind the same face, and what it makes of a text is measured."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import zstandard
+
+from supratok import Recipe, train
+from supratok.compare import Peer, measure, open_any, total
+
+PHRASES = ["as well as", "in New York", "one of the most", "it is not", "in order to"]
+WORDS = ["time", "year", "people", "way", "day", "thing", "life", "world", "school", "state"]
+TEXT = "One of the most in New York, as well as naïve 日本 😀.\n\n  It is not."
+
+
+def documents(seed: int = 7) -> list[str]:
+    chance = random.Random(seed)
+    return [" ".join(chance.choices(PHRASES + WORDS, k=40)) + ".\n" for _ in range(300)]
+
+
+def make_ours(path: Path) -> None:
+    train(documents(), Recipe(vocab_size=450), progress=False).save(path)
+
+
+def make_hugging_face(path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers")
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = tokenizers.decoders.ByteLevel()
+    alphabet = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=400,
+        initial_alphabet=alphabet,
+        special_tokens=["<|end|>"],
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(documents(), trainer)
+    tokenizer.enable_truncation(4)  # which must have no effect here
+    tokenizer.enable_padding(length=500)
+    tokenizer.save(str(path))
+
+
+def make_sentencepiece(path: Path) -> None:
+    package = pytest.importorskip("sentencepiece")
+    with path.open("wb") as file:
+        package.SentencePieceTrainer.train(
+            sentence_iterator=iter(documents()),
+            model_writer=file,
+            model_type="bpe",
+            vocab_size=400,
+            byte_fallback=True,
+            normalization_rule_name="identity",
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=False,
+            minloglevel=2,
+        )
+
+
+def make_tiktoken(path: Path) -> None:
+    pytest.importorskip("tiktoken")
+    tokens = [bytes([byte]) for byte in range(256)] + [b"th", b" th", b" the", b"in", b"is"]
+    lines = [b"%s %d" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+MAKERS: dict[str, Callable[[Path], None]] = {
+    "supratok.json": make_ours,
+    "tokenizer.json": make_hugging_face,
+    "tokenizer.model": make_sentencepiece,
+    "tiny.tiktoken": make_tiktoken,
+}
+kinds = pytest.mark.parametrize("kind", MAKERS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tokenizers")
+
+
+@pytest.fixture
+def make(folder: Path) -> Callable[[str], Path]:
+    """The file of a kind, made once."""
+
+    def made(kind: str) -> Path:
+        path = folder / kind
+        if not path.exists():
+            MAKERS[kind](path)
+        return path
+
+    return made
+
+
+@kinds
+def test_every_kind_gives_the_text_back(kind: str, make: Callable[[str], Path]) -> None:
+    peer = open_any(make(kind))
+    assert peer.name.startswith(str(make(kind)))
+    ids = peer.encode(TEXT)
+    assert all(0 <= id < peer.vocab_size for id in ids)
+    assert peer.decode(ids) == TEXT
+    assert len(peer.token_strings(TEXT)) == len(ids)
+
+
+@kinds
+def test_the_strings_of_plain_text_are_the_text(kind: str, make: Callable[[str], Path]) -> None:
+    text = "in New York as well as in the school"
+    assert "".join(open_any(make(kind)).token_strings(text)) == text
+
+
+@kinds
+def test_every_kind_may_be_packed_and_called_anything(
+    kind: str, make: Callable[[str], Path], tmp_path: Path
+) -> None:
+    data = make(kind).read_bytes()
+    packed = tmp_path / "something.zst"
+    pack = zstandard.ZstdCompressor().compress
+    packed.write_bytes(pack(data[:100]) + pack(data[100:]))  # in two frames
+    assert open_any(packed).encode(TEXT) == open_any(make(kind)).encode(TEXT)
+
+
+@kinds
+def test_the_measure_of_every_kind(kind: str, make: Callable[[str], Path]) -> None:
+    peer = open_any(make(kind))
+    found = measure(peer, [TEXT, "two"])
+    assert found.tokens == len(peer.encode(TEXT)) + len(peer.encode("two"))
+    assert found.characters == len(TEXT) + 3
+    assert found.bytes == len(TEXT.encode()) + 3
+    assert found.characters_per_token == pytest.approx(found.characters / found.tokens)
+    assert found.bytes_per_token == pytest.approx(found.bytes / found.tokens)
+    assert found.lossless is True
+    assert found.megabytes_per_second is not None and found.megabytes_per_second > 0
+
+
+def test_phrases_save_tokens(make: Callable[[str], Path]) -> None:
+    """What it is all for: the same text, a vocabulary of like size, fewer tokens."""
+    text = documents(seed=8)[0]
+    ours, bpe = (open_any(make(kind)) for kind in ("supratok.json", "tokenizer.json"))
+    assert len(ours.encode(text)) < 0.8 * len(bpe.encode(text))
+
+
+def test_special_tokens_in_a_text_are_text(make: Callable[[str], Path]) -> None:
+    peer = open_any(make("tokenizer.json"))
+    assert len(peer.encode("<|end|>")) > 1
+    assert peer.decode(peer.encode("a<|end|>b")) == "a<|end|>b"
+
+
+def test_a_tokenizer_that_loses_text_is_found_out() -> None:
+    class Lossy:
+        name = "lossy"
+        vocab_size = 1
+
+        def encode(self, text: str) -> list[int]:
+            return [0] * len(text.split())
+
+        def decode(self, ids: list[int]) -> str:
+            return " ".join("x" for _ in ids)
+
+        def token_strings(self, text: str) -> list[str]:
+            return text.split()
+
+    peer: Peer = Lossy()
+    assert measure(peer, ["x x"]).lossless is True
+    assert measure(peer, ["x x", "x  x", "x"]).lossless is False
+    assert measure(peer, ["x  x"], check=False).lossless is None
+
+
+def test_nothing_to_measure() -> None:
+    found = total([measure(_Nothing(), [])])
+    assert (found.tokens, found.characters_per_token, found.bytes_per_token) == (0, None, None)
+    assert found.megabytes_per_second is None
+
+
+class _Nothing:
+    name = "nothing"
+    vocab_size = 0
+
+    def encode(self, text: str) -> list[int]:
+        return []
+
+    def decode(self, ids: list[int]) -> str:
+        return ""
+
+    def token_strings(self, text: str) -> list[str]:
+        return []
+
+
+def test_part_of_a_character_is_shown_as_bytes(make: Callable[[str], Path]) -> None:
+    assert open_any(make("tiny.tiktoken")).token_strings("é the") == ["<0xC3>", "<0xA9>", " the"]
+
+
+@pytest.mark.parametrize(
+    ("ranks", "split"),
+    [(300, "gpt2"), (100_256, "cl100k"), (151_643, "cl100k"), (199_998, "o200k")],
+)
+def test_the_split_of_a_tiktoken_file_follows_its_size(
+    ranks: int, split: str, tmp_path: Path
+) -> None:
+    pytest.importorskip("tiktoken")
+    tokens = [bytes([byte]) for byte in range(256)] + [b"DO", b"on", b"Don"]
+    tokens += [b"\xff%d" % number for number in range(ranks - len(tokens))]
+    lines = [b"%s %d" % (base64.b64encode(token), rank) for rank, token in enumerate(tokens)]
+    path = tmp_path / "t.tiktoken"
+    path.write_bytes(b"\n".join(lines))
+    peer = open_any(path)
+    assert peer.name.endswith(f"({split} split)")
+    assert peer.vocab_size == ranks
+    text = "DON'T  stop at 12345 /\n\n x"
+    assert peer.decode(peer.encode(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "it is empty"),
+        (b"{not json", "it begins like JSON"),
+        (b'{"a": 1}', "no tokenizer that is known here"),
+        (b"\x00\x01garbage", "nor a SentencePiece model"),
+        (b"YQ== 0\nYg==\n", "line 2: not a token in base64"),
+        (b"YQ== 0\nY!== 1\n", "line 2: not a token in base64"),
+        (b"YQ== 0\n", "the byte 0x00 has no rank"),
+    ],
+)
+def test_what_is_no_tokenizer_is_refused(data: bytes, why: str, tmp_path: Path) -> None:
+    pytest.importorskip("tokenizers")
+    pytest.importorskip("sentencepiece")
+    path = tmp_path / "it"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=why) as refused:
+        open_any(path)
+    assert str(path) in str(refused.value)
+
+
+def test_a_damaged_archive_is_refused(make: Callable[[str], Path], tmp_path: Path) -> None:
+    packed = zstandard.ZstdCompressor().compress(make("tiny.tiktoken").read_bytes())
+    path = tmp_path / "t.tiktoken.zst"
+    for data, why in ((packed[:-20], "its end is missing"), (b"x" * 50, "damaged archive")):
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match=why):
+            open_any(path)
+
+
+def test_a_changed_file_of_ours_is_refused(make: Callable[[str], Path], tmp_path: Path) -> None:
+    document = json.loads(make("supratok.json").read_text(encoding="utf-8"))
+    document["tokens"].pop()
+    path = tmp_path / "changed.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ValueError, match="checksum"):
+        open_any(path)
+
+
+@pytest.mark.parametrize("kind", ["tokenizer.json", "tokenizer.model", "tiny.tiktoken"])
+def test_a_missing_package_is_named_with_its_remedy(
+    kind: str, make: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = make(kind)
+
+    def absent(name: str, *_: Any) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    with pytest.raises(ImportError, match=r"pip install supratok\[compare\]"):
+        open_any(path)
