@@ -139,17 +139,29 @@ Ending sentence_ending(const Word& word) {
   Ending ending = Ending::None;
   for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i])) {
     switch (decode_char(word.text.data() + i)) {
-      case '.': case '!': case '?': case 0x2026: case 0x0964: case 0x061f: case 0x06d4:
-        ending = Ending::Spaced;
-        break;
-      case 0x3002: case 0xff01: case 0xff1f: case 0xff61:
-        ending = Ending::Always;
-        break;
-      case '"': case '\'': case ')': case ']': case '}': case 0x2019: case 0x201d: case 0xbb:
-      case 0x300d: case 0x300f: case 0xff09:
-        break;
-      default:
-        ending = Ending::None;
+      case '.':
+      case '!':
+      case '?':
+      case 0x2026:
+      case 0x0964:
+      case 0x061f:
+      case 0x06d4: ending = Ending::Spaced; break;
+      case 0x3002:
+      case 0xff01:
+      case 0xff1f:
+      case 0xff61: ending = Ending::Always; break;
+      case '"':
+      case '\'':
+      case ')':
+      case ']':
+      case '}':
+      case 0x2019:
+      case 0x201d:
+      case 0xbb:
+      case 0x300d:
+      case 0x300f:
+      case 0xff09: break;
+      default: ending = Ending::None;
     }
   }
   return ending;
@@ -197,7 +209,8 @@ void WordTable::add(const std::vector<std::string_view>& documents) {
     }
   }
   for (size_t i = 0; i < std::min(seen, kAhead); ++i) pairs.add(waiting[i]);
-  local.each([&](std::string_view text, int64_t count) { batch.add(text, hash_bytes(text), count); });
+  local.each(
+      [&](std::string_view text, int64_t count) { batch.add(text, hash_bytes(text), count); });
   words.add(batch);
 }
 
@@ -217,7 +230,7 @@ WordIndex::WordIndex(const std::vector<std::string>& words) : words_(words) {
 }
 
 RunTable::RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs,
-                       Joints joints, uint32_t floor)
+                   Joints joints, uint32_t floor)
     : known_(known_words), pairs_(pairs), joints_(joints), floor_(floor) {}
 
 void RunTable::add(const std::vector<std::string_view>& documents) {

@@ -107,7 +107,8 @@ class SharedCounts {
       part.counts = TextCounts();
     }
   }
-  // Most frequent first; equals shorter first, then by code points. Views live as long as the table.
+  // Most frequent first; equals shorter first, then by code points. Views live as long as the
+  // table.
   std::vector<TextCount> sorted() const;
 
  private:
@@ -187,7 +188,7 @@ class WordIndex {
 class RunTable {
  public:
   RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs, Joints joints,
-             uint32_t floor);
+           uint32_t floor);
   void add(const std::vector<std::string_view>& documents);
 
   SharedCounts runs;

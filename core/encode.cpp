@@ -19,7 +19,9 @@ constexpr auto kByteStrings = [] {
   return all;
 }();
 
-bool is_char(std::string_view text) { return text.size() == char_bytes(text[0]); }
+bool is_char(std::string_view text) {
+  return text.size() == char_bytes(text[0]);
+}
 
 uint64_t join_hash(uint32_t left, uint32_t right) {
   const uint64_t key = (uint64_t{left} << 32 | right) * 0x9e3779b97f4a7c15ull;
@@ -38,7 +40,8 @@ struct Encoder::Scratch {
   // One very long text should not hold its memory for the life of the thread.
   template <class T>
   static void fit(std::vector<T>& buffer, size_t size, T value) {
-    if (buffer.capacity() > (1u << 22) && buffer.capacity() > 4 * size) std::vector<T>().swap(buffer);
+    if (buffer.capacity() > (1u << 22) && buffer.capacity() > 4 * size)
+      std::vector<T>().swap(buffer);
     buffer.assign(size, value);
   }
 };
@@ -63,8 +66,10 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
     if (trie_.find(entries_[e]) != e)
       throw std::invalid_argument("the token '" + entries_[e] + "' is listed twice");
     if (e && is_char(entries_[e]) && !is_char(entries_[e - 1]))
-      throw std::invalid_argument("the character '" + entries_[e] + "' must rank before all tokens");
-    if (entries_[e].size() > 0xffff) throw std::invalid_argument("a token of more than 65535 bytes");
+      throw std::invalid_argument("the character '" + entries_[e] +
+                                  "' must rank before all tokens");
+    if (entries_[e].size() > 0xffff)
+      throw std::invalid_argument("a token of more than 65535 bytes");
     pieces_[e].bytes = static_cast<uint16_t>(entries_[e].size());
     pieces_[e].first = static_cast<unsigned char>(entries_[e].front());
     pieces_[e].last = static_cast<unsigned char>(entries_[e].back());
@@ -118,8 +123,7 @@ bool Encoder::formed_plainly(std::string_view text) const {
     size_t place = 0;
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (trie_.find(tokens[i]) == kNone || trie_.find(tokens[i + 1]) == kNone) continue;
-      const uint32_t rank =
-          trie_.find({tokens[i].data(), tokens[i].size() + tokens[i + 1].size()});
+      const uint32_t rank = trie_.find({tokens[i].data(), tokens[i].size() + tokens[i + 1].size()});
       if (rank < lowest) lowest = rank, place = i;
     }
     if (lowest == kNone) return false;

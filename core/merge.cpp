@@ -52,19 +52,22 @@ Sequences Sequences::of_words(const SharedCounts& words, const std::vector<uint3
     symbol_of[alphabet[symbol]] = symbol;
   Sequences all;
   std::vector<uint32_t> sequence;
-  by_falling_count(words, [&](std::string_view text, int64_t count) {
-    sequence.clear();
-    for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
-      const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
-      if (symbol != kNone) {
-        sequence.push_back(symbol);
-        continue;
-      }
-      all.add(sequence, count);
-      sequence.clear();
-    }
-    all.add(sequence, count);
-  }, [&](auto visit) { words.each(visit); });
+  by_falling_count(
+      words,
+      [&](std::string_view text, int64_t count) {
+        sequence.clear();
+        for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
+          const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
+          if (symbol != kNone) {
+            sequence.push_back(symbol);
+            continue;
+          }
+          all.add(sequence, count);
+          sequence.clear();
+        }
+        all.add(sequence, count);
+      },
+      [&](auto visit) { words.each(visit); });
   return all;
 }
 
@@ -72,21 +75,24 @@ Sequences Sequences::of_runs(SharedCounts& runs, const std::vector<std::string>&
   const WordIndex symbol_of(words);
   Sequences all;
   std::vector<uint32_t> sequence;
-  by_falling_count(runs, [&](std::string_view text, int64_t count) {
-    sequence.clear();
-    WordReader reader(text);
-    Word word;
-    while (reader.next(word)) {
-      const uint32_t symbol = symbol_of.find(word.text, hash_bytes(word.text));
-      if (symbol != kNone) {
-        sequence.push_back(symbol);
-        continue;
-      }
-      all.add(sequence, count);
-      sequence.clear();
-    }
-    all.add(sequence, count);
-  }, [&](auto visit) { runs.drain(visit); });
+  by_falling_count(
+      runs,
+      [&](std::string_view text, int64_t count) {
+        sequence.clear();
+        WordReader reader(text);
+        Word word;
+        while (reader.next(word)) {
+          const uint32_t symbol = symbol_of.find(word.text, hash_bytes(word.text));
+          if (symbol != kNone) {
+            sequence.push_back(symbol);
+            continue;
+          }
+          all.add(sequence, count);
+          sequence.clear();
+        }
+        all.add(sequence, count);
+      },
+      [&](auto visit) { runs.drain(visit); });
   return all;
 }
 
@@ -192,9 +198,10 @@ int64_t Merger::weight_at(uint32_t place) const {
   const size_t block = place >> kBlockBits;
   const auto first = bands_.begin() + first_band_[block];
   const auto last = bands_.begin() + first_band_[block + 1] + 1;
-  return std::prev(std::upper_bound(first, last, place, [](uint32_t at, const Sequences::Band& band) {
-           return at < band.start;
-         }))->weight;
+  return std::prev(std::upper_bound(
+                       first, last, place,
+                       [](uint32_t at, const Sequences::Band& band) { return at < band.start; }))
+      ->weight;
 }
 
 bool Merger::may_join(uint32_t left, uint32_t right) const {
@@ -232,7 +239,8 @@ void Merger::lower(uint32_t left, uint32_t right, int64_t weight) {
   if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
 }
 
-// Higher count, then shorter text, then code points (UTF-8 sorts like them), then shorter left part.
+// Higher count, then shorter text, then code points (UTF-8 sorts like them), then shorter left
+// part.
 bool Merger::better(const Candidate& a, const Candidate& b) const {
   if (a.count != b.count) return a.count > b.count;
   if (a.bytes != b.bytes) return a.bytes < b.bytes;

@@ -39,7 +39,9 @@ std::vector<std::string_view> views(const nb::list& texts) {
   return all;
 }
 
-nb::str str(std::string_view text) { return nb::str(text.data(), text.size()); }
+nb::str str(std::string_view text) {
+  return nb::str(text.data(), text.size());
+}
 
 template <class T>
 nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T> values) {
@@ -121,7 +123,8 @@ void add_rows(SharedCounts& table, const nb::list& texts, const Counts& counts) 
   const std::vector<std::string_view> keys = views(texts);
   if (keys.size() != counts.size()) throw nb::value_error("as many texts as counts");
   SharedCounts::Batch batch;
-  for (size_t i = 0; i < keys.size(); ++i) batch.add(keys[i], hash_bytes(keys[i]), counts.data()[i]);
+  for (size_t i = 0; i < keys.size(); ++i)
+    batch.add(keys[i], hash_bytes(keys[i]), counts.data()[i]);
   table.add(batch);
 }
 
@@ -146,107 +149,161 @@ NB_MODULE(_core, m) {
   using namespace supratok;
   m.doc() = "The mechanism of supratok: counting, merging, encoding.";
 
-  m.def("split_words", [](nb::str text) {
-    nb::list words;
-    WordReader reader(view(text));
-    for (Word word; reader.next(word);) words.append(str(word.text));
-    return words;
-  }, "text"_a, "The words of a text, in order; they add up to it.");
+  m.def(
+      "split_words",
+      [](nb::str text) {
+        nb::list words;
+        WordReader reader(view(text));
+        for (Word word; reader.next(word);) words.append(str(word.text));
+        return words;
+      },
+      "text"_a, "The words of a text, in order; they add up to it.");
 
-  m.def("char_class", [](nb::str character) {
-    const std::string_view utf8 = view(character);
-    if (utf8.empty() || utf8.size() != char_bytes(utf8[0])) throw nb::value_error("one character");
-    const CharInfo info = char_info(decode_char(utf8.data()));
-    return nb::make_tuple(static_cast<int>(info.cls), static_cast<int>(info.script));
-  }, "character"_a, "The class of a character (see core/text.hpp) and the number of its script.");
+  m.def(
+      "char_class",
+      [](nb::str character) {
+        const std::string_view utf8 = view(character);
+        if (utf8.empty() || utf8.size() != char_bytes(utf8[0]))
+          throw nb::value_error("one character");
+        const CharInfo info = char_info(decode_char(utf8.data()));
+        return nb::make_tuple(static_cast<int>(info.cls), static_cast<int>(info.script));
+      },
+      "character"_a, "The class of a character (see core/text.hpp) and the number of its script.");
 
   nb::class_<Joints>(m, "Joints")
-      .def("__init__", [](Joints* self, bool cross_sentence, bool cross_colon, bool numbers) {
-        new (self) Joints{cross_sentence, cross_colon, numbers};
-      }, nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a);
+      .def(
+          "__init__",
+          [](Joints* self, bool cross_sentence, bool cross_colon, bool numbers) {
+            new (self) Joints{cross_sentence, cross_colon, numbers};
+          },
+          nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a);
 
   nb::class_<Limits>(m, "Limits")
-      .def("__init__", [](Limits* self, uint32_t bytes, uint32_t units, bool one_script) {
-        new (self) Limits{bytes, units, one_script};
-      }, nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a);
+      .def(
+          "__init__",
+          [](Limits* self, uint32_t bytes, uint32_t units, bool one_script) {
+            new (self) Limits{bytes, units, one_script};
+          },
+          nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a);
 
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int>(), "sketch_bits"_a)
-      .def("count", [](WordTable& self, nb::iterable documents, size_t threads) {
-        count_all(self, documents, threads);
-      }, "documents"_a, "threads"_a)
-      .def("add_rows", [](WordTable& self, nb::list texts, const Counts& counts) {
-        add_rows(self.words, texts, counts);
-      }, "texts"_a, "counts"_a)
+      .def(
+          "count",
+          [](WordTable& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def(
+          "add_rows",
+          [](WordTable& self, nb::list texts, const Counts& counts) {
+            add_rows(self.words, texts, counts);
+          },
+          "texts"_a, "counts"_a)
       .def("rows", [](const WordTable& self) { return rows(self.words); })
       .def("__len__", [](const WordTable& self) { return self.words.size(); })
-      .def("characters", [](const WordTable& self) {
-        std::vector<int64_t> counts(0x110000);
-        self.words.each([&](std::string_view text, int64_t count) {
-          for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
-            counts[decode_char(text.data() + i)] += count;
-        });
-        return array(std::move(counts));
-      }, "How often each code point was seen, an array of 0x110000.")
+      .def(
+          "characters",
+          [](const WordTable& self) {
+            std::vector<int64_t> counts(0x110000);
+            self.words.each([&](std::string_view text, int64_t count) {
+              for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
+                counts[decode_char(text.data() + i)] += count;
+            });
+            return array(std::move(counts));
+          },
+          "How often each code point was seen, an array of 0x110000.")
       .def("sketch", [](const WordTable& self) { return array(self.pairs.counters()); })
-      .def("add_sketch", [](WordTable& self, nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig,
-                                                       nb::device::cpu> more) {
-        self.pairs.merge(more.data(), more.size());
-      }, "counters"_a)
-      .def("pairs_at_least", [](const WordTable& self, uint32_t count) {
-        return self.pairs.at_least(count);
-      }, "count"_a, "About how many pairs of neighbouring words were seen this often.");
+      .def(
+          "add_sketch",
+          [](WordTable& self,
+             nb::ndarray<const uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> more) {
+            self.pairs.merge(more.data(), more.size());
+          },
+          "counters"_a)
+      .def(
+          "pairs_at_least",
+          [](const WordTable& self, uint32_t count) { return self.pairs.at_least(count); },
+          "count"_a, "About how many pairs of neighbouring words were seen this often.");
 
   nb::class_<RunTable>(m, "RunTable")
-      .def("__init__", [](RunTable* self, nb::list known_words, const WordTable& words,
-                          const Joints& joints, uint32_t floor) {
-        new (self) RunTable(strings(known_words), words.pairs, joints, floor);
-      }, "known_words"_a, "words"_a, "joints"_a, "floor"_a, nb::keep_alive<1, 3>())
-      .def("count", [](RunTable& self, nb::iterable documents, size_t threads) {
-        count_all(self, documents, threads);
-      }, "documents"_a, "threads"_a)
-      .def("add_rows", [](RunTable& self, nb::list texts, const Counts& counts) {
-        add_rows(self.runs, texts, counts);
-      }, "texts"_a, "counts"_a)
+      .def(
+          "__init__",
+          [](RunTable* self, nb::list known_words, const WordTable& words, const Joints& joints,
+             uint32_t floor) {
+            new (self) RunTable(strings(known_words), words.pairs, joints, floor);
+          },
+          "known_words"_a, "words"_a, "joints"_a, "floor"_a, nb::keep_alive<1, 3>())
+      .def(
+          "count",
+          [](RunTable& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def(
+          "add_rows",
+          [](RunTable& self, nb::list texts, const Counts& counts) {
+            add_rows(self.runs, texts, counts);
+          },
+          "texts"_a, "counts"_a)
       .def("rows", [](const RunTable& self) { return rows(self.runs); })
       .def("__len__", [](const RunTable& self) { return self.runs.size(); });
 
   nb::class_<Sequences>(m, "Sequences")
-      .def_static("of_words", [](const WordTable& words, std::vector<uint32_t> alphabet) {
-        nb::gil_scoped_release released;
-        return Sequences::of_words(words.words, alphabet);
-      }, "words"_a, "alphabet"_a)
-      .def_static("of_runs", [](RunTable& runs, nb::list words) {
-        const auto texts = strings(words);
-        nb::gil_scoped_release released;
-        return Sequences::of_runs(runs.runs, texts);
-      }, "runs"_a, "words"_a)
+      .def_static(
+          "of_words",
+          [](const WordTable& words, std::vector<uint32_t> alphabet) {
+            nb::gil_scoped_release released;
+            return Sequences::of_words(words.words, alphabet);
+          },
+          "words"_a, "alphabet"_a)
+      .def_static(
+          "of_runs",
+          [](RunTable& runs, nb::list words) {
+            const auto texts = strings(words);
+            nb::gil_scoped_release released;
+            return Sequences::of_runs(runs.runs, texts);
+          },
+          "runs"_a, "words"_a)
       .def("__len__", [](const Sequences& self) { return self.cells.size(); });
 
   nb::class_<Merger>(m, "Merger")
-      .def_static("over_characters", [](const Sequences& words, std::vector<uint32_t> alphabet,
-                                        const Limits& limits, int64_t min_count) {
-        nb::gil_scoped_release released;
-        return Merger(words, Merger::characters(alphabet), limits, min_count);
-      }, "words"_a, "alphabet"_a, "limits"_a, "min_count"_a)
-      .def_static("over_words", [](const Sequences& runs, nb::list words, const Limits& limits,
-                                   int64_t min_count) {
-        const auto texts = strings(words);
-        nb::gil_scoped_release released;
-        return Merger(runs.below(texts.size()), Merger::words(texts), limits, min_count);
-      }, "runs"_a, "words"_a, "limits"_a, "min_count"_a)
-      .def("run", [](Merger& self, size_t count) {
-        nb::gil_scoped_release released;
-        return self.run(count);
-      }, "count"_a)
-      .def("texts", [](const Merger& self) {
-        nb::list texts;
-        const size_t first = self.symbols().size() - self.merges().size();
-        for (size_t i = first; i < self.symbols().size(); ++i) texts.append(str(self.symbols()[i].text));
-        return texts;
-      }, "The texts of the merges made so far, in order.")
-      .def("usage", [](const Merger& self) { return array(self.usage()); },
-           "How often each symbol stands in the sequences as they are now.")
+      .def_static(
+          "over_characters",
+          [](const Sequences& words, std::vector<uint32_t> alphabet, const Limits& limits,
+             int64_t min_count) {
+            nb::gil_scoped_release released;
+            return Merger(words, Merger::characters(alphabet), limits, min_count);
+          },
+          "words"_a, "alphabet"_a, "limits"_a, "min_count"_a)
+      .def_static(
+          "over_words",
+          [](const Sequences& runs, nb::list words, const Limits& limits, int64_t min_count) {
+            const auto texts = strings(words);
+            nb::gil_scoped_release released;
+            return Merger(runs.below(texts.size()), Merger::words(texts), limits, min_count);
+          },
+          "runs"_a, "words"_a, "limits"_a, "min_count"_a)
+      .def(
+          "run",
+          [](Merger& self, size_t count) {
+            nb::gil_scoped_release released;
+            return self.run(count);
+          },
+          "count"_a)
+      .def(
+          "texts",
+          [](const Merger& self) {
+            nb::list texts;
+            const size_t first = self.symbols().size() - self.merges().size();
+            for (size_t i = first; i < self.symbols().size(); ++i)
+              texts.append(str(self.symbols()[i].text));
+            return texts;
+          },
+          "The texts of the merges made so far, in order.")
+      .def(
+          "usage", [](const Merger& self) { return array(self.usage()); },
+          "How often each symbol stands in the sequences as they are now.")
       .def("counts", [](const Merger& self) {
         std::vector<int64_t> counts;
         for (const Merge& merge : self.merges()) counts.push_back(merge.count);
@@ -254,86 +311,121 @@ NB_MODULE(_core, m) {
       });
 
   nb::class_<Encoder>(m, "Encoder")
-      .def("__init__", [](Encoder* self, nb::list entries, std::vector<int64_t> weights, bool fewest,
-                          uint32_t first_id) {
-        std::vector<std::string> texts = strings(entries);
-        nb::gil_scoped_release released;
-        if (weights.size() != texts.size()) throw std::invalid_argument("as many weights as entries");
-        new (self) Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges, first_id);
-      }, "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a)
-      .def("encode", [](const Encoder& self, nb::str text) {
-        std::vector<uint32_t> ids;
-        const std::string_view utf8 = view(text);
-        {
-          nb::gil_scoped_release released;
-          self.encode(utf8, ids);
-        }
-        return to_list(ids);
-      }, "text"_a)
-      .def("encode_array", [](const Encoder& self, nb::str text) {
-        std::vector<uint32_t> ids;
-        const std::string_view utf8 = view(text);
-        {
-          nb::gil_scoped_release released;
-          self.encode(utf8, ids);
-        }
-        return array(std::move(ids));
-      }, "text"_a)
-      .def("encode_batch", [](const Encoder& self, nb::list texts, size_t threads, bool arrays) {
-        const auto utf8 = views(texts);
-        nb::list results;
-        for (size_t i = 0; i < utf8.size(); ++i) results.append(nb::none());
-        in_parallel(utf8.size(), threads, [&](size_t i) {
-          std::vector<uint32_t> ids;
-          self.encode(utf8[i], ids);
-          nb::gil_scoped_acquire held;
-          if (arrays)
-            results[i] = array(std::move(ids));
-          else
-            results[i] = to_list(ids);
-        });
-        return results;
-      }, "texts"_a, "threads"_a, "arrays"_a)
-      .def("encode_with_offsets", [](const Encoder& self, nb::str text) {
-        std::vector<uint32_t> ids;
-        self.encode(view(text), ids);
-        return nb::make_tuple(to_list(ids), offsets(self, view(text), ids));
-      }, "text"_a)
-      .def("count", [](const Encoder& self, nb::str text) {
-        const std::string_view utf8 = view(text);
-        nb::gil_scoped_release released;
-        return self.count(utf8);
-      }, "text"_a)
-      .def("usage", [](const Encoder& self, nb::list texts, size_t threads) {
-        const auto utf8 = views(texts);
-        std::vector<int64_t> uses(self.end_id());
-        std::mutex lock;
-        in_parallel(utf8.size(), threads, [&](size_t i) {
-          std::vector<uint32_t> ids;
-          self.encode(utf8[i], ids);
-          const std::lock_guard guard(lock);
-          for (const uint32_t id : ids) ++uses[id];
-        });
-        return array(std::move(uses));
-      }, "texts"_a, "threads"_a, "How often each id occurs in the encodings of the texts.")
-      .def("decode", [](const Encoder& self, const std::vector<uint32_t>& ids) {
-        std::string bytes;
-        for (const uint32_t id : ids) {
-          if (!self.knows(id)) throw nb::index_error(("no token has the id " + std::to_string(id)).c_str());
-          bytes += self.bytes_of(id);
-        }
-        return nb::bytes(bytes.data(), bytes.size());
-      }, "ids"_a)
-      .def("parts_without", [](const Encoder& self) { return array(self.parts_without()); },
-           "By entry, the fewest other entries that its text can be written with.")
-      .def("states", [](const Encoder& self) {
-        std::vector<uint8_t> states;
-        for (const EntryState state : self.states()) states.push_back(static_cast<uint8_t>(state));
-        return array(std::move(states));
-      }, "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
-      .def("parts", [](const Encoder& self, uint32_t entry) -> nb::object {
-        const auto [left, right] = self.parts(entry);
-        if (left == Encoder::kNone) return nb::none();
-        return nb::make_tuple(left, right);
-      }, "entry"_a, "The two entries that an entry is joined from, or None for a character.");
+      .def(
+          "__init__",
+          [](Encoder* self, nb::list entries, std::vector<int64_t> weights, bool fewest,
+             uint32_t first_id) {
+            std::vector<std::string> texts = strings(entries);
+            nb::gil_scoped_release released;
+            if (weights.size() != texts.size())
+              throw std::invalid_argument("as many weights as entries");
+            new (self)
+                Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges, first_id);
+          },
+          "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a)
+      .def(
+          "encode",
+          [](const Encoder& self, nb::str text) {
+            std::vector<uint32_t> ids;
+            const std::string_view utf8 = view(text);
+            {
+              nb::gil_scoped_release released;
+              self.encode(utf8, ids);
+            }
+            return to_list(ids);
+          },
+          "text"_a)
+      .def(
+          "encode_array",
+          [](const Encoder& self, nb::str text) {
+            std::vector<uint32_t> ids;
+            const std::string_view utf8 = view(text);
+            {
+              nb::gil_scoped_release released;
+              self.encode(utf8, ids);
+            }
+            return array(std::move(ids));
+          },
+          "text"_a)
+      .def(
+          "encode_batch",
+          [](const Encoder& self, nb::list texts, size_t threads, bool arrays) {
+            const auto utf8 = views(texts);
+            nb::list results;
+            for (size_t i = 0; i < utf8.size(); ++i) results.append(nb::none());
+            in_parallel(utf8.size(), threads, [&](size_t i) {
+              std::vector<uint32_t> ids;
+              self.encode(utf8[i], ids);
+              nb::gil_scoped_acquire held;
+              if (arrays)
+                results[i] = array(std::move(ids));
+              else
+                results[i] = to_list(ids);
+            });
+            return results;
+          },
+          "texts"_a, "threads"_a, "arrays"_a)
+      .def(
+          "encode_with_offsets",
+          [](const Encoder& self, nb::str text) {
+            std::vector<uint32_t> ids;
+            self.encode(view(text), ids);
+            return nb::make_tuple(to_list(ids), offsets(self, view(text), ids));
+          },
+          "text"_a)
+      .def(
+          "count",
+          [](const Encoder& self, nb::str text) {
+            const std::string_view utf8 = view(text);
+            nb::gil_scoped_release released;
+            return self.count(utf8);
+          },
+          "text"_a)
+      .def(
+          "usage",
+          [](const Encoder& self, nb::list texts, size_t threads) {
+            const auto utf8 = views(texts);
+            std::vector<int64_t> uses(self.end_id());
+            std::mutex lock;
+            in_parallel(utf8.size(), threads, [&](size_t i) {
+              std::vector<uint32_t> ids;
+              self.encode(utf8[i], ids);
+              const std::lock_guard guard(lock);
+              for (const uint32_t id : ids) ++uses[id];
+            });
+            return array(std::move(uses));
+          },
+          "texts"_a, "threads"_a, "How often each id occurs in the encodings of the texts.")
+      .def(
+          "decode",
+          [](const Encoder& self, const std::vector<uint32_t>& ids) {
+            std::string bytes;
+            for (const uint32_t id : ids) {
+              if (!self.knows(id))
+                throw nb::index_error(("no token has the id " + std::to_string(id)).c_str());
+              bytes += self.bytes_of(id);
+            }
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "ids"_a)
+      .def(
+          "parts_without", [](const Encoder& self) { return array(self.parts_without()); },
+          "By entry, the fewest other entries that its text can be written with.")
+      .def(
+          "states",
+          [](const Encoder& self) {
+            std::vector<uint8_t> states;
+            for (const EntryState state : self.states())
+              states.push_back(static_cast<uint8_t>(state));
+            return array(std::move(states));
+          },
+          "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def(
+          "parts",
+          [](const Encoder& self, uint32_t entry) -> nb::object {
+            const auto [left, right] = self.parts(entry);
+            if (left == Encoder::kNone) return nb::none();
+            return nb::make_tuple(left, right);
+          },
+          "entry"_a, "The two entries that an entry is joined from, or None for a character.");
 }

@@ -19,14 +19,17 @@ struct CharInfo {
 
 extern const CharInfo* const char_table;  // by code point
 
-inline CharInfo char_info(uint32_t code_point) { return char_table[code_point]; }
+inline CharInfo char_info(uint32_t code_point) {
+  return char_table[code_point];
+}
 
 // The number of bytes of the UTF-8 character that begins with `lead`.
 inline size_t char_bytes(unsigned char lead) {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-// Decodes the character at `p`. Invariant: the text is valid UTF-8 (the binding made it from a str).
+// Decodes the character at `p`. Invariant: the text is valid UTF-8 (the binding made it from a
+// str).
 inline uint32_t decode_char(const char* p) {
   const auto* u = reinterpret_cast<const unsigned char*>(p);
   if (u[0] < 0x80) return u[0];

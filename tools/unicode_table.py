@@ -1,4 +1,4 @@
-"""Writes core/unicode_table.inc: the class and script of every character, from Python's `unicodedata`.
+"""Writes core/unicode_table.inc: the class and script of every character, from `unicodedata`.
 
 The table is generated once and kept in the repository, so that a tokenizer does not depend on the
 Unicode version of the Python that trains it. A script is the first word of a letter's name

@@ -65,7 +65,7 @@ class Recipe:
     # inside words and a further phrase save the same number of tokens (parity of marginal gain).
     # 1.0 is plain BPE; 0.78125 is SuperBPE's transition (Appendix C).
     crossover: float | None = None
-    # Choice: `fewest` learns this many times vocab_size and drops the tokens it can best do without.
+    # Choice: `fewest` learns this many times vocab_size and drops what it can best do without.
     oversize: float = 2.0
     # Special tokens, such as "<|endoftext|>": never made from ordinary text.
     special_tokens: tuple[str, ...] = ()

@@ -174,7 +174,11 @@ def train(documents: Sequence[str], recipe: Recipe) -> list[Token]:
     traditional = learn_words(words, alphabet, room, recipe)[0]
     keep = crossover(training, alphabet, traditional, room, recipe)
     multiword, runs_before, runs_after = learn_phrases(
-        training, alphabet, traditional[:keep], 0 if recipe.crossover == 1.0 else room - keep, recipe
+        training,
+        alphabet,
+        traditional[:keep],
+        0 if recipe.crossover == 1.0 else room - keep,
+        recipe,
     )
     tokens = [Token(char, characters[char], "alphabet") for char in alphabet]
     tokens += [Token(text, count, "traditional") for text, count in traditional[:keep]]
@@ -309,7 +313,9 @@ def prune(
     start, kept = len(tokens), list(tokens)
     for round in range(1, ROUNDS + 1):
         texts = {token.text for token in kept}
-        seen = Counter(piece for text in sample.documents for piece in encode_by_fewest(text, texts))
+        seen = Counter(
+            piece for text in sample.documents for piece in encode_by_fewest(text, texts)
+        )
         utility = {
             text: (use[text] + HELD_OUT_WEIGHT * scale * seen[text])
             * (float(len(encode_by_fewest(text, texts - {text}))) - 1)

@@ -36,7 +36,7 @@ def save(table: _core.WordTable | _core.RunTable, path: str | os.PathLike[str]) 
     if isinstance(table, _core.WordTable):
         arrays["sketch"] = table.sketch()
     with Path(path).open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # its stub forgets files
 
 
 def add(table: _core.WordTable | _core.RunTable, path: str | os.PathLike[str]) -> None:

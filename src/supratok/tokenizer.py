@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core
 from .recipe import Recipe
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Ids = Sequence[int] | NDArray[np.integer[Any]]
+
 FORMAT = "supratok"
 VERSION = 1
 BYTES = 256
@@ -33,7 +35,8 @@ BYTES = 256
 Birth = Literal["alphabet", "traditional", "multiword"]
 
 
-class Token(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Token:
     """What is learnt: a text, how often it was seen when it was made, and the pass it was born in.
     Its place in the list is its rank."""
 
@@ -176,11 +179,11 @@ class Tokenizer:
 
     # --- Decoding
 
-    def decode(self, ids: Sequence[int]) -> str:
+    def decode(self, ids: Ids) -> str:
         """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD."""
         return self.decode_bytes(ids).decode("utf-8", errors="replace")
 
-    def decode_bytes(self, ids: Sequence[int]) -> bytes:
+    def decode_bytes(self, ids: Ids) -> bytes:
         """The same as bytes, exactly."""
         ids = [int(id) for id in ids]
         if not self.special_tokens:
@@ -233,7 +236,7 @@ class Tokenizer:
         return {
             "recipe": self.recipe.to_dict(),
             "report": self.report,
-            "tokens": [list(token) for token in self.vocabulary],
+            "tokens": [[token.text, token.count, token.born] for token in self.vocabulary],
         }
 
     @classmethod
@@ -284,8 +287,8 @@ def write_whole(path: Path, text: str) -> None:
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

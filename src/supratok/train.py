@@ -59,7 +59,9 @@ def train(
         words = learn_traditional(counted.words, alphabet, recipe, shown)
         phrases = learn_multiword(corpus, counted, words, recipe, workers, shown)
         vocabulary = finish(counted, words, phrases, recipe, workers, shown)
-        tokenizer = Tokenizer(vocabulary, recipe, _report(counted, words, phrases, vocabulary))
+        tokenizer = Tokenizer(
+            vocabulary, recipe, _report(counted, words, phrases, vocabulary, recipe)
+        )
         _measure(tokenizer, counted, workers, shown)
         return tokenizer
 
@@ -313,7 +315,7 @@ def _multiword_merger(
 def find_parity(
     traditional: NDArray[np.int64], multiword: NDArray[np.int64], room: int, floor: int
 ) -> int | None:
-    """How many traditional merges to keep, so that one more would save no more than the last phrase.
+    """How many traditional merges to keep: one more would save no more than the last phrase.
 
         traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
         multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
@@ -425,7 +427,11 @@ def _uses(words: Words, phrases: Phrases, recipe: Recipe) -> NDArray[np.int64]:
 
 
 def _report(
-    counted: Counted, words: Words, phrases: Phrases, vocabulary: list[Token]
+    counted: Counted,
+    words: Words,
+    phrases: Phrases,
+    vocabulary: list[Token],
+    recipe: Recipe,
 ) -> dict[str, Any]:
     """What training did, for `inspect`. No times: the same text gives the same file."""
     born = [token.born for token in vocabulary]
@@ -435,7 +441,7 @@ def _report(
         "held_out_documents": counted.held_out_documents if counted.holds_out else 0,
         "characters": counted.characters,
         "skipped": counted.skipped,
-        "crossover": round(phrases.crossover / words.room, 5) if words.room else 1.0,
+        "crossover": round(phrases.crossover / learnt_size(recipe), 5),
         "passes": {
             "traditional": {
                 "words": len(counted.words),

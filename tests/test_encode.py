@@ -1,0 +1,148 @@
+"""The encoder equals the plain rule, on any vocabulary and text, and stays linear."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from supratok import _core, reference
+from texts import tight_text
+
+REACHABLE, UNREACHABLE, OUT_OF_ORDER = range(3)
+
+# Vocabularies over two letters, a space and a newline: dense in overlaps.
+entries = st.lists(st.text("ab \n", min_size=2, max_size=6), unique=True, max_size=25)
+
+
+def encoder(tokens: list[str], *, fewest: bool = False, alphabet: str = "ab \n") -> _core.Encoder:
+    texts = list(alphabet) + tokens
+    return _core.Encoder(texts, [1] * len(texts), fewest=fewest, first_id=0)
+
+
+def pieces(core: _core.Encoder, text: str) -> list[bytes]:
+    return [core.decode([id]) for id in core.encode(text)]
+
+
+@settings(max_examples=500)
+@given(entries, tight_text)
+def test_merges_equals_the_reference(tokens: list[str], text: str) -> None:
+    core = encoder(tokens)
+    states = core.states().tolist()
+    ranks = {entry: rank for rank, entry in enumerate(list("ab \n") + tokens)}
+    for entry, state in zip(ranks, states, strict=True):
+        assert (state == UNREACHABLE) == (reference.encode_by_merges(entry, ranks) != [entry])
+    if OUT_OF_ORDER not in states:
+        expected = [piece.encode() for piece in reference.encode_by_merges(text, ranks)]
+        assert pieces(core, text) == expected
+        assert core.count(text) == len(expected)
+
+
+@settings(max_examples=500)
+@given(entries, tight_text)
+def test_fewest_equals_the_reference(tokens: list[str], text: str) -> None:
+    core = encoder(tokens, fewest=True)
+    expected = reference.encode_by_fewest(text, set("ab \n") | set(tokens))
+    assert pieces(core, text) == [piece.encode() for piece in expected]
+    assert core.count(text) == len(expected)
+
+
+@given(entries)
+def test_parts_without_equals_the_reference(tokens: list[str]) -> None:
+    every = set("ab \n") | set(tokens)
+    fast = encoder(tokens, fewest=True).parts_without().tolist()[4:]
+    assert fast == [len(reference.encode_by_fewest(t, every - {t})) for t in tokens]
+
+
+def test_worked_example() -> None:
+    """Checked by hand. Ranks: ab 0, bc 1, abc 2, cd 3.
+
+    "abcd": lowest first is ab (0) -> ab c d; then abc (2) -> abc d; cd (3) no longer stands there.
+    "bcd":  bc (1) -> bc d; cd no longer stands there.
+    "acd":  cd (3) -> a cd.
+    fewest "abcd": abc+d and ab+cd take two each; the longest last token wins: ab cd.
+    """
+    tokens = ["ab", "bc", "abc", "cd"]
+    merges = encoder(tokens, alphabet="abcd")
+    assert [b" ".join(pieces(merges, t)) for t in ("abcd", "bcd", "acd")] == [
+        b"abc d", b"bc d", b"a cd",
+    ]  # fmt: skip
+    assert pieces(encoder(tokens, alphabet="abcd", fewest=True), "abcd") == [b"ab", b"cd"]
+
+
+def test_leftmost_first_among_equals() -> None:
+    assert pieces(encoder(["aa"]), "aaa") == [b"aa", b"a"]
+    assert pieces(encoder(["aa"], fewest=True), "aaa") == [b"a", b"aa"]  # the longest last token
+
+
+@pytest.mark.parametrize("fewest", [False, True])
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "🙂", "ab", "aab", "".join(map(chr, range(256))), "日本語", "\n"]
+)
+def test_a_megabyte_of_anything(unit: str, fewest: bool) -> None:
+    """Quadratic work would not come back from this: a megabyte has a trillion pairs of places."""
+    tokens = ["aa", "aaaa", "a" * 8, "a" * 16, "ab", "aab", "aaba", "  ", "    ", "abab", "baab"]
+    core = encoder(tokens, fewest=fewest)
+    text = unit * (1_000_000 // len(unit.encode()) + 1)
+    assert core.decode(core.encode(text)).decode() == text
+    short = unit * (300 // len(unit))
+    ranks = {entry: rank for rank, entry in enumerate(list("ab \n") + tokens)}
+    plain = reference.encode_by_fewest(short, set(ranks)) if fewest else \
+        reference.encode_by_merges(short, ranks)  # fmt: skip
+    assert b"".join(pieces(core, short)) == "".join(plain).encode()
+    known = [p.encode() for p in plain if p in ranks]
+    assert [p for p in pieces(core, short) if p.decode("latin-1") in ranks] == known
+
+
+def test_random_bytes_read_as_latin_1() -> None:
+    data = random.Random(5).randbytes(1_000_000).decode("latin-1")
+    for fewest in (False, True):
+        core = encoder(["ab", "aa", "ba"], fewest=fewest)
+        assert core.decode(core.encode(data)).decode() == data
+
+
+def test_unknown_characters_become_their_bytes() -> None:
+    core = encoder(["ab"])
+    assert core.encode("abéab") == [256 + 4, 0xC3, 0xA9, 256 + 4]
+
+
+def test_out_of_order_and_unreachable_entries_are_told_apart() -> None:
+    # "ba" ranks first, so "aba" and "abab" can only be joined from the a before it: never "ab".
+    assert encoder(["ba", "ab", "aab"]).states().tolist()[4:] == [0, 0, 0]
+    assert encoder(["bab", "ab", "ba"]).states().tolist()[4] == OUT_OF_ORDER
+    assert encoder(["ab", "ba", "bba", "aba"]).states().tolist()[4:] == [0, 0, 0, 0]
+    assert encoder(["aaa"]).states().tolist()[4] == UNREACHABLE
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["a", "a"], "twice"),
+        (["a", ""], "empty"),
+        (["a", "aa", "b"], "must rank before"),
+        (["a", "a" * 70_000], "65535"),
+    ],
+)
+def test_bad_vocabularies_are_refused(texts: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        _core.Encoder(texts, [1] * len(texts), fewest=False, first_id=0)
+
+
+def test_no_entries_at_all() -> None:
+    core = _core.Encoder([], [], fewest=False, first_id=0)
+    assert core.encode("hé") == list("hé".encode())
+
+
+def test_bytes_nul_and_255_in_the_trie() -> None:
+    core = _core.Encoder(["\0", "ÿ", "\0ÿ", "ÿ\0"], [1] * 4, fewest=False, first_id=0)
+    assert core.encode("\0ÿ\0") == [256 + 2, 256 + 0]
+
+
+def test_usage_counts_ids() -> None:
+    core = encoder(["ab"])
+    texts = ["abab", "aé"]
+    expected = np.bincount([id for t in texts for id in core.encode(t)], minlength=261)
+    assert core.usage(texts, 2).tolist() == expected.tolist()

@@ -1,0 +1,253 @@
+"""Training equals the reference, and depends on nothing but the text and the recipe."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import supratok
+from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference
+from supratok.train import find_parity
+from texts import HOSTILE, corpus, prose
+
+
+def some_recipe(seed: int) -> Recipe:
+    rng = random.Random(seed)
+    return Recipe(
+        vocab_size=rng.choice([330, 360, 400, 500]),
+        segmentation=rng.choice(["merges", "fewest"]),
+        boundaries=rng.choice([
+            Boundaries.open(),
+            Boundaries.careful(),
+            Boundaries(max_words=2, max_bytes=12, max_digits=1, one_script=False),
+        ]),
+        character_coverage=rng.choice([1.0, 0.95]),
+        min_count=rng.choice([1, 2, 3]),
+        crossover=rng.choice([None, None, 0.8, 0.9, 1.0]),
+        oversize=rng.choice([1.5, 2.0]),
+        special_tokens=rng.choice([(), ("<s>",)]),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_equals_the_reference(seed: int) -> None:
+    recipe = some_recipe(seed)
+    documents = corpus(seed, documents=random.Random(seed).choice([3, 20, 60]))
+    tokenizer = supratok.train(documents, recipe, threads=2, progress=False)
+    expected = reference.train(documents, recipe)
+    assert list(tokenizer.vocabulary) == expected
+    for text in documents[:10] + corpus(seed + 1000, 10) + HOSTILE[:12]:
+        assert tokenizer.encode(text) == reference.encode(text, expected, recipe)
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+def test_equals_the_reference_on_prose(segmentation: supratok.recipe.Segmentation) -> None:
+    """Large enough for the floor below which pairs are left out to matter."""
+    recipe = Recipe(vocab_size=430, segmentation=segmentation)
+    documents = prose(3, 250)
+    tokenizer = supratok.train(documents, recipe, progress=False)
+    assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
+    assert tokenizer.vocab_size == 430
+    assert any(token.born == "multiword" for token in tokenizer.vocabulary)
+
+
+def test_worked_example() -> None:
+    """Checked by hand. The words are "ab" once, " cd" 3 times and " ab" 3 times."""
+    documents = ["ab cd ab cd ab cd ab"]
+    recipe = Recipe(vocab_size=256 + 5 + 5, character_coverage=1.0)
+    tokenizer = supratok.train(documents, recipe, progress=False)
+    assert [dataclasses.astuple(token) for token in tokenizer.vocabulary] == [
+        (" ", 6, "alphabet"),
+        ("a", 4, "alphabet"),
+        ("b", 4, "alphabet"),
+        ("c", 3, "alphabet"),
+        ("d", 3, "alphabet"),
+        ("ab", 4, "traditional"),  # in "ab" and " ab": 1 + 3
+        (" c", 3, "traditional"),  # like "cd" and " ab": the shorter first, then by code points
+        (" ab", 3, "traditional"),
+        (" cd", 3, "traditional"),
+        (
+            " cd ab",
+            3,
+            "multiword",
+        ),  # the run is ab| cd| ab| cd| ab| cd| ab; " ab cd" is there twice
+    ]
+    assert tokenizer.tokens("ab cd ab") == ["ab", " cd ab"]
+
+
+@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+def test_threads_and_order_do_not_matter(
+    tmp_path: Path, segmentation: supratok.recipe.Segmentation
+) -> None:
+    documents = prose(1, 400) + corpus(7, 100)
+    recipe = Recipe(vocab_size=900, segmentation=segmentation)
+    files = []
+    for threads, seed in ((1, None), (2, 1), (16, 2)):
+        shuffled = list(documents)
+        if seed is not None:
+            random.Random(seed).shuffle(shuffled)
+        path = tmp_path / f"{threads}.json"
+        supratok.train(shuffled, recipe, threads=threads, progress=False).save(path)
+        files.append(path.read_bytes())
+    assert files[0] == files[1] == files[2]
+
+
+def test_shards_in_any_order(tmp_path: Path) -> None:
+    documents = [text for text in prose(2, 400) if "\n" not in text]
+    recipe = Recipe(vocab_size=700)
+    for shard in range(4):
+        (tmp_path / f"{shard}.txt").write_text("\n".join(documents[shard::4]), encoding="utf-8")
+    paths = sorted(tmp_path.glob("*.txt"))
+    saved = []
+    for order in (paths, paths[::-1]):
+        supratok.train(order, recipe, progress=False).save(tmp_path / "out.json")
+        saved.append((tmp_path / "out.json").read_bytes())
+    assert saved[0] == saved[1]
+
+
+@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+@pytest.mark.parametrize("boundaries", [Boundaries.open(), Boundaries.careful()])
+def test_no_token_breaks_the_boundaries(
+    boundaries: Boundaries, segmentation: supratok.recipe.Segmentation
+) -> None:
+    recipe = Recipe(
+        vocab_size=800, segmentation=segmentation, boundaries=boundaries, character_coverage=1.0,
+        min_count=1,
+    )  # fmt: skip
+    tokenizer = supratok.train(corpus(11, 300), recipe, progress=False)
+    for token in tokenizer.vocabulary:
+        words = reference.split_words(token.text)
+        kinds = [reference.kind_of(word) for word in words]
+        assert len(token.text.encode()) <= boundaries.max_bytes
+        assert len(words) == 1 or set(kinds) <= {0, 1, 2}, token
+        assert sum(kind in (0, 2) for kind in kinds) <= boundaries.max_words
+        assert all(sum(c.isdigit() for c in word) <= boundaries.max_digits for word in words)
+        assert len({reference.script_of(word) for word in words} - {0}) < 2
+        for left, right in zip(words, words[1:], strict=False):
+            assert reference.may_neighbour(left, right, boundaries), token
+        assert tokenizer.tokens(token.text) == [token.text]  # each token encodes to itself
+
+
+def test_careful_forbids_what_open_allows() -> None:
+    documents = ["Yes. The cat: the 12 cats."] * 50
+    open_, careful = (
+        supratok.train(documents, Recipe(vocab_size=330, boundaries=b), progress=False)
+        for b in (Boundaries.open(), Boundaries.careful())
+    )
+    assert open_.count(documents[0]) == 2  # at most five words to a token
+    for token in careful.vocabulary:
+        for broken in (". T", ": t", " 12 c"):
+            assert broken not in token.text
+
+
+@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+def test_finishes_at_exactly_the_size_asked_for(
+    segmentation: supratok.recipe.Segmentation,
+) -> None:
+    for size in (300, 401, 512):
+        recipe = Recipe(vocab_size=size, segmentation=segmentation, special_tokens=("<s>", "</s>"))
+        tokenizer = supratok.train(prose(4, 200), recipe, progress=False)
+        assert tokenizer.vocab_size == size
+
+
+def test_stops_where_nothing_is_left_to_learn() -> None:
+    tokenizer = supratok.train(["ab ab ab"] * 3, Recipe(vocab_size=5_000), progress=False)
+    assert tokenizer.vocab_size < 300
+    assert tokenizer.tokens("ab ab ab") == ["ab ab ab"]
+
+
+def test_crossover_can_be_set_and_plain_bpe_has_no_phrases() -> None:
+    documents = prose(5, 300)
+    recipe = Recipe(vocab_size=700)
+    plain = supratok.train(documents, replace(recipe, crossover=1.0), progress=False)
+    assert all(token.born != "multiword" for token in plain.vocabulary)
+    most = supratok.train(documents, replace(recipe, crossover=0.5), progress=False)
+    assert most.report["passes"]["traditional"]["merges"] == 350
+    ours = supratok.train(documents, recipe, progress=False)
+    text = "\n".join(documents)
+    assert ours.count(text) < plain.count(text)
+
+
+def test_parity_example() -> None:
+    """The example in its docstring, and its ends."""
+    words, phrases = np.array([90, 60, 40, 20, 10]), np.array([70, 30, 15])
+    assert find_parity(words, phrases, 5, 1) == 3
+    assert find_parity(words, np.array([], dtype=np.int64), 5, 1) == 5  # no phrases: all words
+    assert find_parity(np.array([1, 1]), np.array([9, 9, 9]), 3, 1) == 0  # phrases are worth more
+    assert find_parity(words, phrases, 5, 15) == 3  # known well enough
+    assert find_parity(words, phrases[:1], 5, 70) is None  # not known far enough
+
+
+def test_counts_of_64_bits() -> None:
+    """Tables can hold more than 32 bits count, and the merge loop keeps them."""
+    table = _core.WordTable(10)
+    huge = 5_000_000_000
+    table.add_rows(["ab", "abc"], np.array([huge, 3]))
+    table.add_rows(["ab"], np.array([huge]))
+    assert dict(zip(*table.rows(), strict=True)) == {"ab": 2 * huge, "abc": 3}
+    alphabet = [ord(char) for char in "abc"]
+    limits = _core.Limits(bytes=64, units=3, one_script=False)
+    merger = _core.Merger.over_characters(
+        _core.Sequences.of_words(table, alphabet), alphabet, limits, 1
+    )
+    assert merger.run(5) == 2
+    assert merger.texts() == ["ab", "abc"]
+    assert merger.counts().tolist() == [2 * huge + 3, 3]
+
+
+def test_a_very_long_word_is_learnt_from() -> None:
+    tokenizer = supratok.train(["a" * 1_000_000], Recipe(vocab_size=300), progress=False)
+    assert max(len(token.text) for token in tokenizer.vocabulary) == 64
+    assert tokenizer.count("a" * 640) == 10
+
+
+def test_characters_beyond_the_coverage_become_bytes() -> None:
+    documents = ["abc abc abc"] * 500 + ["日"]
+    tokenizer = supratok.train(
+        documents, Recipe(vocab_size=300, character_coverage=0.99), progress=False
+    )
+    assert "日" not in [token.text for token in tokenizer.vocabulary]
+    assert tokenizer.encode("日") == list("日".encode())
+    assert tokenizer.decode(tokenizer.encode("日本")) == "日本"
+
+
+def test_a_single_document_is_trained_on_even_if_it_would_be_held_out() -> None:
+    from supratok.heldout import digest, is_held_out
+
+    held = next(
+        t for t in (f"the cat\nthe cat\nthe cat {i}" for i in range(999)) if is_held_out(digest(t))
+    )
+    tokenizer = supratok.train([held], Recipe(vocab_size=300), progress=False)
+    assert "the cat" in [token.text for token in tokenizer.vocabulary]
+
+
+@pytest.mark.parametrize(
+    ("documents", "vocab_size", "message"),
+    [
+        ([], 300, "empty"),
+        ([""], 300, "empty"),
+        (["abcdefgh"], 260, "vocab_size=260 is too small"),
+    ],
+)
+def test_refused_at_the_door(documents: list[str], vocab_size: int, message: str) -> None:
+    with pytest.raises((CorpusError, ValueError), match=message):
+        supratok.train(iter(documents), Recipe(vocab_size=vocab_size), progress=False)
+
+
+def test_threads_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="threads=0"):
+        supratok.train(["a b"], Recipe(vocab_size=300), threads=0, progress=False)
+
+
+def test_tokens_are_tuples_of_text_count_and_birth() -> None:
+    tokenizer = supratok.train(prose(6, 50), Recipe(vocab_size=320), progress=False)
+    assert isinstance(tokenizer.vocabulary[0], Token)
+    assert {token.born for token in tokenizer.vocabulary} <= {
+        "alphabet", "traditional", "multiword",
+    }  # fmt: skip
