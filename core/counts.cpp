@@ -69,7 +69,12 @@ const char* TextCounts::keep(std::string_view text) {
 void SharedCounts::add(const Batch& batch) {
   for (size_t p = 0; p < kParts; ++p) {
     const std::lock_guard guard(parts_[p].lock);
-    for (const auto& [text, count, hash] : batch.rows_[p]) parts_[p].counts.add(text, hash, count);
+    const auto& rows = batch.rows_[p];
+    TextCounts& counts = parts_[p].counts;
+    for (size_t i = 0; i < rows.size(); ++i) {
+      if (i + 8 < rows.size()) counts.prefetch(rows[i + 8].hash);
+      counts.add(rows[i].text, rows[i].hash, rows[i].count);
+    }
   }
 }
 

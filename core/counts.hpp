@@ -30,6 +30,9 @@ class TextCounts {
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
   void clear();  // keeps its memory, for the next use
   void add(std::string_view text, uint32_t hash, int64_t count);
+  void prefetch(uint32_t hash) {
+    if (!segments_.empty()) __builtin_prefetch(&slot(hash & (capacity() - 1)));
+  }
 
   size_t size() const { return used_; }
   template <class Visit>  // visit(text, count), in no particular order

@@ -152,7 +152,7 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
 
 void Merger::count_pairs() {
   // First all pairs with their counts, then the places of those that are frequent enough.
-  table_.assign(1 << 16, 0);
+  table_.assign(1 << 16, {});
   const auto each_pair = [&](auto visit) {
     for (size_t b = 0; b < bands_.size(); ++b) {
       const size_t end = b + 1 < bands_.size() ? bands_[b + 1].start : cells_.size();
@@ -162,31 +162,27 @@ void Merger::count_pairs() {
   };
   std::vector<uint32_t> places;  // how many, by pair
   each_pair([&](size_t i, int64_t weight) {
-    uint32_t* slot = find(cells_[i], cells_[i + 1]);
-    if (!*slot) {
+    uint32_t pair = find(cells_[i], cells_[i + 1]).pair;
+    if (pair == kNone) {
       if (!may_join(cells_[i], cells_[i + 1])) return;
+      pair = static_cast<uint32_t>(pairs_.size());
       insert({cells_[i], cells_[i + 1], 0, {}});
       places.push_back(0);
-      slot = find(cells_[i], cells_[i + 1]);
     }
-    pairs_[*slot - 1].count += weight;
-    ++places[*slot - 1];
+    pairs_[pair].count += weight;
+    ++places[pair];
   });
   std::vector<Pair> all;
   all.swap(pairs_);
-  size_t kept = 0;
-  for (const Pair& pair : all) kept += pair.count >= min_count_;
-  table_.assign(1 << 16, 0);
-  while (table_.size() < kept * 3) table_.resize(table_.size() * 2);
-  pairs_.reserve(kept);
+  table_.assign(1 << 16, {});
   for (size_t p = 0; p < all.size(); ++p) {
     if (all[p].count < min_count_) continue;
     all[p].places.reserve(places[p]);
     insert(std::move(all[p]));
   }
   each_pair([&](size_t i, int64_t) {
-    if (const uint32_t slot = *find(cells_[i], cells_[i + 1]))
-      pairs_[slot - 1].places.push_back(static_cast<uint32_t>(i));
+    if (const uint32_t pair = find(cells_[i], cells_[i + 1]).pair; pair != kNone)
+      pairs_[pair].places.push_back(static_cast<uint32_t>(i));
   });
   heap_.reserve(pairs_.size());
   for (uint32_t p = 0; p < pairs_.size(); ++p) push(p);
@@ -194,14 +190,11 @@ void Merger::count_pairs() {
 
 // --- Looking things up
 
-int64_t Merger::weight_at(uint32_t place) const {
-  const size_t block = place >> kBlockBits;
-  const auto first = bands_.begin() + first_band_[block];
-  const auto last = bands_.begin() + first_band_[block + 1] + 1;
-  return std::prev(std::upper_bound(
-                       first, last, place,
-                       [](uint32_t at, const Sequences::Band& band) { return at < band.start; }))
-      ->weight;
+// The weight at a place, for places that come in ascending order; `band` is where the last one was.
+int64_t Merger::weight_at(uint32_t place, size_t& band) const {
+  band = std::max<size_t>(band, first_band_[place >> kBlockBits]);
+  while (band + 1 < bands_.size() && bands_[band + 1].start <= place) ++band;
+  return bands_[band].weight;
 }
 
 bool Merger::may_join(uint32_t left, uint32_t right) const {
@@ -211,30 +204,29 @@ bool Merger::may_join(uint32_t left, uint32_t right) const {
 }
 
 // The slot of the pair, or the empty slot where it belongs.
-uint32_t* Merger::find(uint32_t left, uint32_t right) {
+Merger::Slot& Merger::find(uint32_t left, uint32_t right) {
   const size_t mask = table_.size() - 1;
   for (size_t i = pair_hash(left, right) & mask;; i = (i + 1) & mask) {
-    const uint32_t slot = table_[i];
-    if (!slot || (pairs_[slot - 1].left == left && pairs_[slot - 1].right == right))
-      return &table_[i];
+    Slot& slot = table_[i];
+    if (slot.pair == kNone || (slot.left == left && slot.right == right)) return slot;
   }
 }
 
 void Merger::insert(Pair pair) {
   if ((pairs_.size() + 1) * 2 > table_.size()) {
-    std::fill(table_.begin(), table_.end(), 0);
-    table_.resize(table_.size() * 2);
-    for (uint32_t p = 0; p < pairs_.size(); ++p) *find(pairs_[p].left, pairs_[p].right) = p + 1;
+    std::vector<Slot> old(table_.size() * 2);
+    old.swap(table_);
+    for (const Slot& slot : old)
+      if (slot.pair != kNone) find(slot.left, slot.right) = slot;
   }
-  uint32_t* slot = find(pair.left, pair.right);
+  find(pair.left, pair.right) = {pair.left, pair.right, static_cast<uint32_t>(pairs_.size())};
   pairs_.push_back(std::move(pair));
-  *slot = static_cast<uint32_t>(pairs_.size());
 }
 
 void Merger::lower(uint32_t left, uint32_t right, int64_t weight) {
-  const uint32_t slot = *find(left, right);
-  if (!slot) return;
-  Pair& pair = pairs_[slot - 1];
+  const uint32_t found = find(left, right).pair;
+  if (found == kNone) return;
+  Pair& pair = pairs_[found];
   pair.count -= weight;
   if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
 }
@@ -308,28 +300,29 @@ void Merger::apply(uint32_t pair) {
   symbols_.push_back({symbols_[a].text + symbols_[b].text, symbols_[a].units + symbols_[b].units,
                       symbols_[a].script ? symbols_[a].script : symbols_[b].script});
   width_.push_back(width_[a] + width_[b]);
-  lefts_.weight.resize(symbols_.size());
-  rights_.weight.resize(symbols_.size());
+  lefts_.resize(symbols_.size());
+  rights_.resize(symbols_.size());
 
+  size_t band = 0;
+  int64_t twice = 0;  // the weight of b a that was joined on both sides: x y x y
   for (const uint32_t place : places) {
     // 1. Is the pair still there? Either half may have gone into another symbol since.
     if (cells_[place] != a) continue;
     const uint32_t second = next(place);
     if (cells_[second] != b) continue;
-    const int64_t weight = weight_at(place);
+    const int64_t weight = weight_at(place, band);
     const uint32_t after = next(second);
-    // 2. The neighbours lose their pairs with the halves and gain pairs with the whole.
+    // 2. The neighbours gain pairs with the whole.
     if (cells_[place - 1] != kGap) {
       const uint32_t before = previous(place), neighbour = cells_[before];
-      if (neighbour == joined)  // made by this very step: x y x y
+      if (neighbour == joined) {  // made by this very step: its pair with a is gone again
         rights_.add(a, -weight);
-      else
-        lower(neighbour, a, weight);
+        twice += weight;
+      }
       lefts_.add(neighbour, weight);
       lefts_.entries.push_back({neighbour, before});
     }
     if (cells_[after] != kGap) {
-      lower(b, cells_[after], weight);
       rights_.add(cells_[after], weight);
       rights_.entries.push_back({cells_[after], place});
     }
@@ -338,6 +331,11 @@ void Merger::apply(uint32_t pair) {
     cells_[second] = kBack;
     cells_[after - 1] = kBack + (after - place);
   }
+  // 4. And they lose as much of their pairs with the halves.
+  if (twice) lower(b, a, twice);
+  for (const uint32_t n : lefts_.touched)
+    if (n != joined) lower(n, a, lefts_.weight[n]);
+  for (const uint32_t n : rights_.touched) lower(b, n, rights_.weight[n]);
   pairs_[pair].count = 0;
   collect(joined);
 }
@@ -349,6 +347,7 @@ void Merger::collect(uint32_t symbol) {
     const uint32_t first = static_cast<uint32_t>(pairs_.size());
     for (const uint32_t neighbour : fresh->touched) {
       const int64_t weight = std::exchange(fresh->weight[neighbour], 0);
+      fresh->seen[neighbour] = false;
       const uint32_t left = fresh == &lefts_ ? neighbour : symbol;
       const uint32_t right = fresh == &lefts_ ? symbol : neighbour;
       if (weight < min_count_ || !may_join(left, right)) continue;

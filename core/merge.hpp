@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "counts.hpp"
@@ -79,6 +80,10 @@ class Merger {
     int64_t count;
     std::vector<uint32_t> places;  // cells where it stood when it was made, ascending
   };
+  struct Slot {
+    uint32_t left = 0, right = 0;
+    uint32_t pair = 0xffffffffu;  // its place in pairs_, if taken
+  };
   struct Candidate {
     int64_t count;
     uint32_t pair;
@@ -91,7 +96,7 @@ class Merger {
   static constexpr uint32_t kBack = 0x80000000u;
 
   void count_pairs();
-  int64_t weight_at(uint32_t place) const;
+  int64_t weight_at(uint32_t place, size_t& band) const;
   uint32_t next(uint32_t place) const { return place + width_[cells_[place]]; }
   uint32_t previous(uint32_t place) const {
     const uint32_t cell = cells_[place - 1];
@@ -103,7 +108,7 @@ class Merger {
   void push(uint32_t pair);
   Candidate pop();
 
-  uint32_t* find(uint32_t left, uint32_t right);
+  Slot& find(uint32_t left, uint32_t right);
   void insert(Pair pair);
   void lower(uint32_t left, uint32_t right, int64_t weight);
   void apply(uint32_t pair);
@@ -119,19 +124,24 @@ class Merger {
   std::vector<uint32_t> first_band_;  // by block of cells
 
   std::vector<Pair> pairs_;
-  std::vector<uint32_t> table_;  // open addressing: place in pairs_ + 1
+  std::vector<Slot> table_;  // open addressing
   std::vector<Candidate> heap_;
 
   // What one step makes: by neighbour, the weight and the places of its new pairs.
   struct Fresh {
     std::vector<int64_t> weight;
+    std::vector<char> seen;
     std::vector<uint32_t> touched;
     struct Entry {
       uint32_t neighbour, place;
     };
     std::vector<Entry> entries;
+    void resize(size_t symbols) {
+      weight.resize(symbols);
+      seen.resize(symbols);
+    }
     void add(uint32_t neighbour, int64_t by) {
-      if (weight[neighbour] == 0) touched.push_back(neighbour);
+      if (!std::exchange(seen[neighbour], true)) touched.push_back(neighbour);
       weight[neighbour] += by;
     }
   };

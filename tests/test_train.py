@@ -12,7 +12,7 @@ import pytest
 
 import supratok
 from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference
-from supratok.train import find_parity
+from supratok.passes import find_parity
 from texts import HOSTILE, corpus, prose
 
 

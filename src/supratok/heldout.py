@@ -23,6 +23,11 @@ def is_held_out(digest: int, share: float = 0.05) -> bool:
     return digest < share * 2**64
 
 
+def is_for_measuring(digest: int) -> bool:
+    """Half of the held-out documents decide (which tokens are pruned), half measure the result."""
+    return digest % 2 == 1
+
+
 class HeldOut:
     """A bounded sample of documents that does not depend on the order they come in.
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from . import _core
-from .heldout import HeldOut, digest, is_held_out
+from .heldout import HeldOut, digest, is_for_measuring, is_held_out
 from .prune import HELD_OUT_WEIGHT, ROUNDS, round_size
 from .recipe import Boundaries, Recipe
 from .tokenizer import BYTES, Token
@@ -258,7 +258,8 @@ def learn_phrases(
             and (len(scripts) < 2 or not rules.one_script)
         )
 
-    # A phrase that does not encode to itself can never be used: the next one takes its place.
+    # Under the merges rule, a phrase that does not encode to itself can never be used: the next
+    # one takes its place.
     needed = merges
     while True:
         learnt, after = learn(before, needed, recipe.min_count, may_join)
@@ -268,7 +269,7 @@ def learn_phrases(
             for place, (text, count) in enumerate(learnt)
             if text not in base
             and text not in [t for t, _ in learnt[:place]]
-            and encode_by_merges(text, ranks) == [text]
+            and (recipe.segmentation == "fewest" or encode_by_merges(text, ranks) == [text])
         ]
         if len(good) >= merges or len(learnt) < needed:
             return good[:merges], before, after
@@ -307,7 +308,8 @@ def prune(
     """Drop the least useful tokens, in rounds; their uses pass to what replaces them."""
     sample = HeldOut()
     for text in held_out:
-        sample.add(text, digest(text))
+        if not is_for_measuring(digest(text)):
+            sample.add(text, digest(text))
     scale = sum(map(len, training)) / max(1, sum(map(len, sample.documents)))
     use = {token.text: float(uses[token.text]) for token in tokens}
     start, kept = len(tokens), list(tokens)
