@@ -20,11 +20,25 @@ void TextCounts::add(std::string_view text, uint32_t hash, int64_t count) {
       return;
     }
     if (at.hash == hash && at.length == text.size() &&
-        std::memcmp(at.text, text.data(), text.size()) == 0) {
+        same_bytes(at.text, text.data(), text.size())) {
       at.count += count;
       return;
     }
   }
+}
+
+std::vector<TextCount> TextCounts::rows() const {
+  std::vector<TextCount> all;
+  all.reserve(used_);
+  each([&](std::string_view text, int64_t count) { all.push_back({text, count}); });
+  return all;
+}
+
+std::vector<TextCount> TextCounts::take_rows() {
+  std::vector<TextCount> all = rows();
+  segments_.clear();
+  used_ = 0;
+  return all;
 }
 
 void TextCounts::grow() {
@@ -78,28 +92,35 @@ void SharedCounts::add(const Batch& batch) {
   }
 }
 
+void SharedCounts::add(std::string_view text, int64_t count) {
+  const uint64_t hash = hash_bytes(text);
+  Part& part = parts_[part_of(hash)];
+  const std::lock_guard guard(part.lock);
+  part.counts.add(text, static_cast<uint32_t>(hash), count);
+}
+
 size_t SharedCounts::size() const {
   size_t total = 0;
   for (const Part& part : parts_) total += part.counts.size();
   return total;
 }
 
-std::vector<TextCount> SharedCounts::sorted() const {
-  std::vector<TextCount> all;
-  all.reserve(size());
-  each([&](std::string_view text, int64_t count) { all.push_back({text, count}); });
-  std::sort(all.begin(), all.end(), [](const TextCount& a, const TextCount& b) {
+namespace {
+
+std::vector<Row> sorted(std::vector<Row> rows) {
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.count != b.count) return a.count > b.count;
     if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
     return a.text < b.text;
   });
-  return all;
+  return rows;
 }
+
+}  // namespace
 
 // --- PairSketch
 
-PairSketch::PairSketch(int bits)
-    : bits_(bits), shift_(64 - bits), counters_(new std::atomic<uint32_t>[size_t{1} << bits]()) {}
+PairSketch::PairSketch(int bits) : bits_(bits), shift_(64 - bits), counters_(size_t{1} << bits) {}
 
 void PairSketch::add(size_t place) {
   std::atomic<uint32_t>& counter = counters_[place];
@@ -114,7 +135,7 @@ uint32_t PairSketch::bound(uint64_t left, uint64_t right) const {
 
 size_t PairSketch::at_least(uint32_t count) const {
   return static_cast<size_t>(
-      std::count_if(counters_.get(), counters_.get() + (size_t{1} << bits_),
+      std::count_if(counters_.begin(), counters_.end(),
                     [&](const auto& counter) { return counter.load() >= count; }));
 }
 
@@ -128,7 +149,7 @@ void PairSketch::merge(const uint32_t* counters, size_t size) {
 }
 
 std::vector<uint32_t> PairSketch::counters() const {
-  return {counters_.get(), counters_.get() + (size_t{1} << bits_)};
+  return {counters_.begin(), counters_.end()};
 }
 
 // --- Joints
@@ -219,6 +240,13 @@ void WordTable::add(const std::vector<std::string_view>& documents) {
   words.add(batch);
 }
 
+std::vector<Row> WordTable::rows() const {
+  std::vector<Row> all;
+  words.each(
+      [&](std::string_view text, int64_t count) { all.push_back({std::string(text), count}); });
+  return sorted(std::move(all));
+}
+
 // --- WordIndex and RunTable
 
 WordIndex::WordIndex(const std::vector<std::string>& words) : words_(words) {
@@ -240,36 +268,61 @@ RunTable::RunTable(const std::vector<std::string>& known_words, const PairSketch
 
 void RunTable::add(const std::vector<std::string_view>& documents) {
   static thread_local SharedCounts::Batch batch;
+  static thread_local std::vector<uint32_t> words;  // of all runs found here, end to end
+  static thread_local std::vector<size_t> starts;   // of each run, among them
   batch.clear();
+  words.clear();
+  starts.assign(1, 0);
   for (std::string_view document : documents) {
     WordReader reader(document);
     Word word, before{};
     uint64_t before_hash = 0;
-    size_t length = 0;  // words in the open run
-    const char* start = nullptr;
     const auto close = [&] {
-      if (length > 1) {
-        const std::string_view run(start, before.text.data() + before.text.size() - start);
-        batch.add(run, hash_bytes(run), 1);
-      }
-      length = 0;
+      if (words.size() - starts.back() > 1)
+        starts.push_back(words.size());
+      else
+        words.resize(starts.back());  // a word by itself has nothing to join
     };
     while (reader.next(word)) {
       const uint64_t hash = hash_bytes(word.text);
-      if (!word.joinable() || known_.find(word.text, hash) == WordIndex::kNone) {
+      const uint32_t place = word.joinable() ? known_.find(word.text, hash) : WordIndex::kNone;
+      const bool open = words.size() > starts.back();
+      if (place == WordIndex::kNone ||
+          (open && !(pairs_.bound(before_hash, hash) >= floor_ && joints_.allow(before, word))))
         close();
-        continue;
-      }
-      if (length && !(joints_.allow(before, word) && pairs_.bound(before_hash, hash) >= floor_))
-        close();
-      if (!length) start = word.text.data();
-      ++length;
+      if (place == WordIndex::kNone) continue;
+      words.push_back(place);
       before = word;
       before_hash = hash;
     }
     close();
   }
+  for (size_t i = 0; i + 1 < starts.size(); ++i) {
+    const std::string_view run = run_bytes(&words[starts[i]], starts[i + 1] - starts[i]);
+    batch.add(run, hash_bytes(run), 1);
+  }
   runs.add(batch);
+}
+
+void RunTable::add_row(std::string_view text, int64_t count) {
+  std::vector<uint32_t> words;
+  WordReader reader(text);
+  for (Word word; reader.next(word);) {
+    words.push_back(known_.find(word.text, hash_bytes(word.text)));
+    if (words.back() == WordIndex::kNone)
+      throw std::invalid_argument("the run '" + std::string(text) + "' has a word not known here");
+  }
+  runs.add(run_bytes(words.data(), words.size()), count);
+}
+
+std::vector<Row> RunTable::rows() const {
+  std::vector<Row> all;
+  runs.each([&](std::string_view run, int64_t count) {
+    std::string text;
+    for (const uint32_t place : run_words(run)) text += known_.word(place);
+    all.push_back({std::move(text), count});
+  });
+  return sorted(std::move(all));
 }
 
 }  // namespace supratok

@@ -4,10 +4,12 @@
 // the texts, on the number of threads, or on how the corpus was cut into pieces.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <exception>
 #include <memory>
@@ -18,9 +20,15 @@
 #include <utility>
 #include <vector>
 
+#include "memory.hpp"
 #include "text.hpp"
 
 namespace supratok {
+
+struct TextCount {
+  std::string_view text;
+  int64_t count;
+};
 
 // One open-addressing table: text -> 64-bit count. It keeps copies of the texts, or, where they
 // outlive it, only borrows them. Slots and texts lie in blocks of one size, so that what a growing
@@ -35,6 +43,9 @@ class TextCounts {
   }
 
   size_t size() const { return used_; }
+  std::vector<TextCount> rows() const;
+  // The same; the table is empty then, but keeps the texts.
+  std::vector<TextCount> take_rows();
   template <class Visit>  // visit(text, count), in no particular order
   void each(Visit visit) const {
     for (const auto& segment : segments_)
@@ -67,11 +78,6 @@ class TextCounts {
   char* block_at_ = nullptr;
 };
 
-struct TextCount {
-  std::string_view text;
-  int64_t count;
-};
-
 // The same, cut into parts by hash with a lock each, for many threads.
 class SharedCounts {
  public:
@@ -96,23 +102,39 @@ class SharedCounts {
     std::array<std::vector<Row>, 64> rows_;
   };
   void add(const Batch& batch);
+  void add(std::string_view text, int64_t count);
   size_t size() const;
   template <class Visit>  // visit(text, count), in no particular order
   void each(Visit visit) const {
     for (const Part& part : parts_) part.counts.each(visit);
   }
-  // Visits every row and empties the table part by part, so that what is made of the rows can take
-  // the memory they had.
+  // Visits the rows by falling count, equals in no particular order. With `drain` the table gives
+  // its memory back on the way, for what is made of the rows.
   template <class Visit>
-  void drain(Visit visit) {
-    for (Part& part : parts_) {
-      part.counts.each(visit);
-      part.counts = TextCounts();
+  void by_falling_count(bool drain, Visit visit) {
+    std::array<std::vector<TextCount>, kParts> rows;
+    for (size_t p = 0; p < kParts; ++p) {
+      rows[p] = drain ? parts_[p].counts.take_rows() : parts_[p].counts.rows();
+      std::sort(rows[p].begin(), rows[p].end(),
+                [](const TextCount& a, const TextCount& b) { return a.count < b.count; });
+    }
+    if (drain) return_freed_memory();
+    while (true) {
+      int64_t highest = 0;
+      for (const auto& part : rows)
+        if (!part.empty()) highest = std::max(highest, part.back().count);
+      if (!highest) return;
+      for (size_t p = 0; p < kParts; ++p) {
+        while (!rows[p].empty() && rows[p].back().count == highest) {
+          visit(rows[p].back().text, highest);
+          rows[p].pop_back();
+        }
+        if (!rows[p].empty()) continue;
+        rows[p].shrink_to_fit();
+        if (drain) parts_[p].counts = TextCounts();
+      }
     }
   }
-  // Most frequent first; equals shorter first, then by code points. Views live as long as the
-  // table.
-  std::vector<TextCount> sorted() const;
 
  private:
   static constexpr size_t kParts = 64;
@@ -142,7 +164,7 @@ class PairSketch {
  private:
   int bits_;
   int shift_;
-  std::unique_ptr<std::atomic<uint32_t>[]> counters_;
+  LargeVector<std::atomic<uint32_t>> counters_;
 };
 
 // Where two neighbouring words may not join, beyond whitespace and controls.
@@ -154,11 +176,20 @@ struct Joints {
   bool allow(const Word& left, const Word& right) const;
 };
 
+// A row of a table, for reading it in full: most frequent first; equals shorter first, then by code
+// points.
+struct Row {
+  std::string text;
+  int64_t count;
+};
+
 // Counts the words of documents, and bounds their neighbouring pairs.
 class WordTable {
  public:
   explicit WordTable(int sketch_bits) : pairs(sketch_bits) {}
   void add(const std::vector<std::string_view>& documents);
+  void add_row(std::string_view text, int64_t count) { words.add(text, count); }
+  std::vector<Row> rows() const;
 
   SharedCounts words;
   PairSketch pairs;
@@ -169,6 +200,7 @@ class WordIndex {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
   explicit WordIndex(const std::vector<std::string>& words);
+  const std::string& word(uint32_t place) const { return words_[place]; }
   uint32_t find(std::string_view word, uint64_t hash) const {
     for (size_t i = hash & mask_; slots_[i].place != kNone; i = (i + 1) & mask_)
       if (slots_[i].tag == static_cast<uint32_t>(hash >> 32) && words_[slots_[i].place] == word)
@@ -187,12 +219,15 @@ class WordIndex {
 };
 
 // Counts runs: the longest sequences of neighbouring words that are all known, may join, and whose
-// every pair may have been seen at least `floor` times. A run is kept as its text.
+// every pair may have been seen at least `floor` times. A run is kept as the places of its words in
+// the list of known ones, 32 bits each.
 class RunTable {
  public:
   RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs, Joints joints,
            uint32_t floor);
   void add(const std::vector<std::string_view>& documents);
+  void add_row(std::string_view text, int64_t count);  // the text must be made of known words
+  std::vector<Row> rows() const;
 
   SharedCounts runs;
 
@@ -202,6 +237,17 @@ class RunTable {
   Joints joints_;
   uint32_t floor_;
 };
+
+// A run's words, from the bytes it is kept as.
+inline std::vector<uint32_t> run_words(std::string_view run) {
+  std::vector<uint32_t> words(run.size() / sizeof(uint32_t));
+  std::memcpy(words.data(), run.data(), run.size());
+  return words;
+}
+
+inline std::string_view run_bytes(const uint32_t* words, size_t count) {
+  return {reinterpret_cast<const char*>(words), count * sizeof(uint32_t)};
+}
 
 // Threads that count while the caller reads on. Texts are copied and handed over in portions of
 // about a megabyte; the caller waits while too many are under way.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <utility>
 
 #include "text.hpp"
 
@@ -32,7 +33,8 @@ uint64_t join_hash(uint32_t left, uint32_t right) {
 
 struct Encoder::Scratch {
   std::vector<uint64_t> dead;  // a bit a place: no encoding passes there
-  std::vector<uint64_t> best;  // the fewest tokens up to a place, and the last of them
+  std::vector<uint32_t> best;  // the fewest tokens up to a place, for the places just ahead
+  std::vector<uint32_t> last;  // the node of the last of them, for all places
   std::vector<uint32_t> tokens;
 
   bool is_dead(size_t place) const { return dead[place >> 6] >> (place & 63) & 1; }
@@ -73,6 +75,7 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
     pieces_[e].bytes = static_cast<uint16_t>(entries_[e].size());
     pieces_[e].first = static_cast<unsigned char>(entries_[e].front());
     pieces_[e].last = static_cast<unsigned char>(entries_[e].back());
+    while (ring_ <= entries_[e].size()) ring_ *= 2;
   }
   if (rule_ == Rule::Fewest) return;
   learn_parts();
@@ -94,7 +97,7 @@ void Encoder::learn_parts() {
   join_mask_ = 1024;
   while (join_mask_ < entries_.size() * 2) join_mask_ *= 2;
   joins_.resize(join_mask_);
-  maybe_joined_.assign(join_mask_ / 4, 0);  // 16 bits a slot
+  maybe_joined_.assign(join_mask_ / 16, 0);  // 4 bits a slot
   join_mask_ -= 1;
   lowest_.assign(1 << 16, kNone);
   for (uint32_t e = 0; e < entries_.size(); ++e) {
@@ -186,13 +189,9 @@ bool Encoder::fit(uint32_t left, uint32_t right) const {
 }
 
 uint32_t Encoder::longest(const char* from, const char* end) const {
-  const Trie::Node* node = trie_.root();
-  while (from < end) {
-    const Trie::Node* to = trie_.child(node, static_cast<unsigned char>(*from++));
-    if (!to) break;
-    node = to;
-  }
-  return node->longest();
+  uint32_t node = Trie::kRoot;
+  while (from < end && trie_.step(node, static_cast<unsigned char>(*from))) ++from;
+  return trie_.longest_at(node);
 }
 
 // `entry`, or the longest entry that it begins with and that may be used.
@@ -245,40 +244,47 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
 // --- The fewest rule
 
 size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const {
-  // By place: the fewest tokens up to there << 32 | the last of them. Written without branches,
-  // since whether an entry ends at a byte, and is better, cannot be foreseen.
+  // The fewest tokens up to a place are needed only as far ahead as the longest entry reaches: a
+  // small ring of counts. The last of those tokens is kept for every place. Written without
+  // branches where they cannot be foreseen: whether an entry ends at a byte, and is better.
   Scratch& work = scratch();
-  Scratch::fit(work.best, text.size() + 1, ~uint64_t{0});
-  uint64_t* const best = work.best.data();
-  best[0] = kNone;
+  const size_t mask = ring_ - 1;
+  work.best.assign(ring_, kNone);
+  if (work.last.size() < text.size() + 1) Scratch::fit(work.last, text.size() + 1, kNone);
+  uint32_t* const best = work.best.data();
+  uint32_t* const last = work.last.data();
+  uint32_t count = 0;
+  best[0] = 0;
   for (size_t at = 0; at < text.size(); ++at) {
-    if (best[at] == ~uint64_t{0}) continue;  // inside a character
-    const uint64_t count = (best[at] >> 32) + 1;
+    count = std::exchange(best[at & mask], kNone);
+    if (count == kNone) continue;  // inside a character
     bool found = false;
-    const Trie::Node* node = trie_.root();
+    uint32_t node = Trie::kRoot;
     for (size_t to = at; to < text.size();) {
-      node = trie_.child(node, static_cast<unsigned char>(text[to++]));
-      if (!node) break;
-      found |= node->ends_here();
+      if (!trie_.step(node, static_cast<unsigned char>(text[to++]))) break;
+      const bool ends = trie_.ends_at(node);
+      found |= ends;
       // Starts come in order, so of equals the longest last token stays.
-      const bool better = node->ends_here() & (count < best[to] >> 32);
-      best[to] = better ? count << 32 | node->longest() : best[to];
+      uint32_t& old = best[to & mask];
+      const bool better = ends & (count + 1 < old);
+      old = better ? count + 1 : old;
+      last[to] = better ? node : last[to];
     }
     if (!found) {  // a character outside the alphabet: its bytes
       const size_t bytes = char_bytes(text[at]);
-      best[at + bytes] = (count - 1 + bytes) << 32 | kNone;
+      best[(at + bytes) & mask] = count + static_cast<uint32_t>(bytes);
+      last[at + bytes] = Trie::kRoot;  // nothing ends there
     }
   }
-  const size_t total = best[text.size()] >> 32;
+  const size_t total = best[text.size() & mask];
   if (!emit) return total;
   const size_t start = out.size();
   out.resize(start + total);
   size_t slot = out.size();
   for (size_t to = text.size(); to > 0;) {
-    const auto token = static_cast<uint32_t>(best[to]);
-    if (token != kNone) {
-      out[--slot] = token;
-      to -= pieces_[token].bytes;
+    if (last[to] != Trie::kRoot) {
+      out[--slot] = trie_.longest_at(last[to]);
+      to -= pieces_[out[slot]].bytes;
       continue;
     }
     do {
@@ -296,11 +302,10 @@ std::vector<uint32_t> Encoder::parts_without() const {
     fewest.assign(text.size() + 1, kNone);
     fewest[0] = 0;
     for (size_t at = 0; at < text.size(); ++at) {
-      const Trie::Node* node = trie_.root();
+      uint32_t node = Trie::kRoot;
       for (size_t to = at; to < text.size() && fewest[at] != kNone;) {
-        node = trie_.child(node, static_cast<unsigned char>(text[to++]));
-        if (!node) break;
-        if (node->ends_here() && node->longest() != e)
+        if (!trie_.step(node, static_cast<unsigned char>(text[to++]))) break;
+        if (trie_.ends_at(node) && trie_.longest_at(node) != e)
           fewest[to] = std::min(fewest[to], fewest[at] + 1);
       }
     }

@@ -89,8 +89,9 @@ class Encoder {
   uint32_t first_id_;
   Trie trie_;
   std::vector<EntryState> states_;
-  std::vector<Piece> pieces_;
-  std::vector<Join> joins_;             // open addressing
+  LargeVector<Piece> pieces_;
+  size_t ring_ = 8;                     // a power of two above the size of the longest entry
+  LargeVector<Join> joins_;             // open addressing
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
   size_t join_mask_ = 0;
   // By last byte of the left and first byte of the right side: the lowest rank that joins them.

@@ -15,23 +15,6 @@ uint64_t pair_hash(uint32_t left, uint32_t right) {
   return mix(uint64_t{left} << 32 | right);
 }
 
-// Visits (text, count) by falling count. Most texts were seen once: those are not sorted, and
-// come last by `each_once(visit)`.
-template <class Visit, class EachOnce>
-void by_falling_count(const SharedCounts& table, Visit visit, EachOnce each_once) {
-  std::vector<TextCount> several;
-  table.each([&](std::string_view text, int64_t count) {
-    if (count > 1) several.push_back({text, count});
-  });
-  std::sort(several.begin(), several.end(),
-            [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
-  for (const auto& [text, count] : several) visit(text, count);
-  several = {};
-  each_once([&](std::string_view text, int64_t count) {
-    if (count == 1) visit(text, count);
-  });
-}
-
 }  // namespace
 
 // --- Sequences
@@ -46,53 +29,32 @@ void Sequences::add(const std::vector<uint32_t>& sequence, int64_t weight) {
   cells.push_back(kGap);
 }
 
-Sequences Sequences::of_words(const SharedCounts& words, const std::vector<uint32_t>& alphabet) {
+Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet) {
   std::vector<uint32_t> symbol_of(0x110000, kNone);
   for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
     symbol_of[alphabet[symbol]] = symbol;
   Sequences all;
   std::vector<uint32_t> sequence;
-  by_falling_count(
-      words,
-      [&](std::string_view text, int64_t count) {
-        sequence.clear();
-        for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
-          const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
-          if (symbol != kNone) {
-            sequence.push_back(symbol);
-            continue;
-          }
-          all.add(sequence, count);
-          sequence.clear();
-        }
-        all.add(sequence, count);
-      },
-      [&](auto visit) { words.each(visit); });
+  words.by_falling_count(false, [&](std::string_view text, int64_t count) {
+    sequence.clear();
+    for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
+      const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
+      if (symbol != kNone) {
+        sequence.push_back(symbol);
+        continue;
+      }
+      all.add(sequence, count);
+      sequence.clear();
+    }
+    all.add(sequence, count);
+  });
   return all;
 }
 
-Sequences Sequences::of_runs(SharedCounts& runs, const std::vector<std::string>& words) {
-  const WordIndex symbol_of(words);
+Sequences Sequences::of_runs(SharedCounts& runs) {
   Sequences all;
-  std::vector<uint32_t> sequence;
-  by_falling_count(
-      runs,
-      [&](std::string_view text, int64_t count) {
-        sequence.clear();
-        WordReader reader(text);
-        Word word;
-        while (reader.next(word)) {
-          const uint32_t symbol = symbol_of.find(word.text, hash_bytes(word.text));
-          if (symbol != kNone) {
-            sequence.push_back(symbol);
-            continue;
-          }
-          all.add(sequence, count);
-          sequence.clear();
-        }
-        all.add(sequence, count);
-      },
-      [&](auto visit) { runs.drain(visit); });
+  runs.by_falling_count(
+      true, [&](std::string_view run, int64_t count) { all.add(run_words(run), count); });
   return all;
 }
 

@@ -49,9 +49,9 @@ struct Sequences {
   void add(const std::vector<uint32_t>& sequence, int64_t weight);
 
   // Words as characters. A character that is not in `alphabet` cuts its word in two.
-  static Sequences of_words(const SharedCounts& words, const std::vector<uint32_t>& alphabet);
-  // Runs as words. A word that is not in `words` cuts its run in two. Empties the table of runs.
-  static Sequences of_runs(SharedCounts& runs, const std::vector<std::string>& words);
+  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet);
+  // Runs as words, by their places among the known ones. Empties the table of runs.
+  static Sequences of_runs(SharedCounts& runs);
   // The same without symbols from `symbols` on, which become cuts.
   Sequences below(uint32_t symbols) const;
 };

@@ -1,6 +1,7 @@
 // The only file that knows Python: arguments in, results out, the GIL let go in between.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -61,6 +62,8 @@ nb::list to_list(const std::vector<uint32_t>& ids) {
   return list;
 }
 
+constexpr size_t kPortion = 1 << 17;  // bytes of text between two looks at the GIL
+
 // Runs work(i) for every i on `threads` threads, the calling one included. A worker takes the GIL
 // only where `work` asks for it. The first exception stops the rest and goes up.
 template <class Work>
@@ -106,11 +109,12 @@ void count_all(Table& table, nb::iterable documents, size_t threads) {
   counting.finish();
 }
 
-// The rows of a table, most frequent first: a list of texts and an array of counts.
-nb::tuple rows(const SharedCounts& table) {
+// The rows of a table: a list of texts and an array of counts.
+template <class Table>
+nb::tuple rows(const Table& table) {
   nb::list texts;
   std::vector<int64_t> counts;
-  for (const auto& [text, count] : table.sorted()) {
+  for (const auto& [text, count] : table.rows()) {
     texts.append(str(text));
     counts.push_back(count);
   }
@@ -119,13 +123,11 @@ nb::tuple rows(const SharedCounts& table) {
 
 using Counts = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-void add_rows(SharedCounts& table, const nb::list& texts, const Counts& counts) {
-  const std::vector<std::string_view> keys = views(texts);
-  if (keys.size() != counts.size()) throw nb::value_error("as many texts as counts");
-  SharedCounts::Batch batch;
-  for (size_t i = 0; i < keys.size(); ++i)
-    batch.add(keys[i], hash_bytes(keys[i]), counts.data()[i]);
-  table.add(batch);
+template <class Table>
+void add_rows(Table& table, const nb::list& texts, const Counts& counts) {
+  if (nb::len(texts) != counts.size()) throw nb::value_error("as many texts as counts");
+  size_t i = 0;
+  for (const std::string_view text : views(texts)) table.add_row(text, counts.data()[i++]);
 }
 
 // Offsets in characters, as Python counts them. The bytes of one character share its offsets.
@@ -197,10 +199,10 @@ NB_MODULE(_core, m) {
       .def(
           "add_rows",
           [](WordTable& self, nb::list texts, const Counts& counts) {
-            add_rows(self.words, texts, counts);
+            add_rows(self, texts, counts);
           },
           "texts"_a, "counts"_a)
-      .def("rows", [](const WordTable& self) { return rows(self.words); })
+      .def("rows", [](const WordTable& self) { return rows(self); })
       .def("__len__", [](const WordTable& self) { return self.words.size(); })
       .def(
           "characters",
@@ -243,28 +245,27 @@ NB_MODULE(_core, m) {
       .def(
           "add_rows",
           [](RunTable& self, nb::list texts, const Counts& counts) {
-            add_rows(self.runs, texts, counts);
+            add_rows(self, texts, counts);
           },
           "texts"_a, "counts"_a)
-      .def("rows", [](const RunTable& self) { return rows(self.runs); })
+      .def("rows", [](const RunTable& self) { return rows(self); })
       .def("__len__", [](const RunTable& self) { return self.runs.size(); });
 
   nb::class_<Sequences>(m, "Sequences")
       .def_static(
           "of_words",
-          [](const WordTable& words, std::vector<uint32_t> alphabet) {
+          [](WordTable& words, std::vector<uint32_t> alphabet) {
             nb::gil_scoped_release released;
             return Sequences::of_words(words.words, alphabet);
           },
           "words"_a, "alphabet"_a)
       .def_static(
           "of_runs",
-          [](RunTable& runs, nb::list words) {
-            const auto texts = strings(words);
+          [](RunTable& runs) {
             nb::gil_scoped_release released;
-            return Sequences::of_runs(runs.runs, texts);
+            return Sequences::of_runs(runs.runs);
           },
-          "runs"_a, "words"_a)
+          "runs"_a)
       .def("__len__", [](const Sequences& self) { return self.cells.size(); });
 
   nb::class_<Merger>(m, "Merger")
@@ -304,6 +305,17 @@ NB_MODULE(_core, m) {
       .def(
           "usage", [](const Merger& self) { return array(self.usage()); },
           "How often each symbol stands in the sequences as they are now.")
+      .def(
+          "parts",
+          [](const Merger& self) {
+            std::vector<uint32_t> lefts, rights;
+            for (const Merge& merge : self.merges()) {
+              lefts.push_back(merge.left);
+              rights.push_back(merge.right);
+            }
+            return nb::make_tuple(array(std::move(lefts)), array(std::move(rights)));
+          },
+          "The symbols that each merge joined: first those given, then the merges, in order.")
       .def("counts", [](const Merger& self) {
         std::vector<int64_t> counts;
         for (const Merge& merge : self.merges()) counts.push_back(merge.count);
@@ -353,14 +365,25 @@ NB_MODULE(_core, m) {
             const auto utf8 = views(texts);
             nb::list results;
             for (size_t i = 0; i < utf8.size(); ++i) results.append(nb::none());
-            in_parallel(utf8.size(), threads, [&](size_t i) {
-              std::vector<uint32_t> ids;
-              self.encode(utf8[i], ids);
+            // Portions of text, so that the GIL is asked for once for many short texts.
+            std::vector<size_t> ends;
+            for (size_t i = 0, bytes = 0; i < utf8.size(); ++i) {
+              bytes += utf8[i].size();
+              if (bytes < kPortion && i + 1 < utf8.size()) continue;
+              ends.push_back(i + 1);
+              bytes = 0;
+            }
+            in_parallel(ends.size(), threads, [&](size_t portion) {
+              const size_t first = portion ? ends[portion - 1] : 0;
+              std::vector<std::vector<uint32_t>> ids(ends[portion] - first);
+              for (size_t i = 0; i < ids.size(); ++i) self.encode(utf8[first + i], ids[i]);
               nb::gil_scoped_acquire held;
-              if (arrays)
-                results[i] = array(std::move(ids));
-              else
-                results[i] = to_list(ids);
+              for (size_t i = 0; i < ids.size(); ++i) {
+                if (arrays)
+                  results[first + i] = array(std::move(ids[i]));
+                else
+                  results[first + i] = to_list(ids[i]);
+              }
             });
             return results;
           },
@@ -383,19 +406,24 @@ NB_MODULE(_core, m) {
           "text"_a)
       .def(
           "usage",
-          [](const Encoder& self, nb::list texts, size_t threads) {
+          [](const Encoder& self, nb::list texts, size_t threads, std::optional<Counts> weights) {
             const auto utf8 = views(texts);
+            if (weights && weights->size() != utf8.size())
+              throw nb::value_error("as many weights as texts");
             std::vector<int64_t> uses(self.end_id());
             std::mutex lock;
             in_parallel(utf8.size(), threads, [&](size_t i) {
               std::vector<uint32_t> ids;
               self.encode(utf8[i], ids);
+              const int64_t weight = weights ? weights->data()[i] : 1;
               const std::lock_guard guard(lock);
-              for (const uint32_t id : ids) ++uses[id];
+              for (const uint32_t id : ids) uses[id] += weight;
             });
             return array(std::move(uses));
           },
-          "texts"_a, "threads"_a, "How often each id occurs in the encodings of the texts.")
+          "texts"_a, "threads"_a, "weights"_a = nb::none(),
+          "How often each id occurs in the encodings of the texts, each text counted by its "
+          "weight.")
       .def(
           "decode",
           [](const Encoder& self, const std::vector<uint32_t>& ids) {

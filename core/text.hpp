@@ -78,6 +78,8 @@ class WordReader {
     }
     word = {{}, info.cls == CharClass::Extend ? CharClass::Letter : info.cls, info.script};
     pos_ += char_bytes(text_[pos_]);
+    if (word.cls == CharClass::Letter && info.script == char_info('a').script)
+      while (pos_ < text_.size() && is_ascii_letter(text_[pos_])) ++pos_;  // most of most texts
     while (pos_ < text_.size() && continues(word)) pos_ += char_bytes(text_[pos_]);
     word.text = text_.substr(start, pos_ - start);
     return true;
@@ -85,6 +87,8 @@ class WordReader {
 
  private:
   CharInfo at(size_t pos) const { return char_info(decode_char(text_.data() + pos)); }
+
+  static bool is_ascii_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
 
   static bool leads_word(CharInfo info) {
     return info.cls <= CharClass::Number || info.cls == CharClass::Extend;
@@ -126,6 +130,20 @@ inline uint64_t hash_bytes(std::string_view text) {
   uint64_t tail = 0;
   std::memcpy(&tail, p, left);
   return mix(hash ^ tail);
+}
+
+// Whether two stretches of bytes are equal; without a call for short ones, as most words are.
+inline bool same_bytes(const char* a, const char* b, size_t size) {
+  const auto eight = [](const char* p) {
+    uint64_t chunk;
+    std::memcpy(&chunk, p, 8);
+    return chunk;
+  };
+  if (size > 16) return std::memcmp(a, b, size) == 0;
+  if (size >= 8) return eight(a) == eight(b) && eight(a + size - 8) == eight(b + size - 8);
+  for (size_t i = 0; i < size; ++i)
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
 inline uint64_t hash_pair(uint64_t left, uint64_t right) {

@@ -1,6 +1,8 @@
 #include "trie.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <bitset>
 #include <numeric>
 #include <queue>
@@ -9,59 +11,67 @@
 namespace supratok {
 namespace {
 
-constexpr uint32_t kMaxNodes = 1u << 24;
+constexpr uint32_t kMaxNodes = 1u << 23;
 
 // Hands out bases: the slots base ^ label must be free for all labels of a node. A base and its
 // slots lie in one block of 256. Only the last few blocks are looked at, so building is linear.
 class Slots {
  public:
-  explicit Slots(std::vector<Trie::Node>& nodes) : nodes_(nodes) {
+  Slots() {
     add_block();
-    blocks_[0].used[0] = true;   // the root
+    blocks_[0].take(0);
     blocks_[0].taken[0] = true;  // the base of leaves
   }
 
   uint32_t place(const std::vector<unsigned char>& labels) {
     for (size_t i = 0; i < open_.size(); ++i) {
       Block& block = blocks_[open_[i]];
-      for (uint32_t slot = 0; slot < 256; ++slot) {
-        const uint32_t base = slot ^ labels[0];
-        if (block.used[slot] || block.taken[base]) continue;
-        if (!std::all_of(labels.begin(), labels.end(),
-                         [&](unsigned char label) { return !block.used[base ^ label]; }))
-          continue;
-        block.taken[base] = true;
-        for (const unsigned char label : labels) block.used[base ^ label] = true;
-        block.free -= static_cast<int>(labels.size());
-        const uint32_t found = open_[i] * 256 + base;
-        if (block.free < 4) open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
-        return found;
+      if (block.free < static_cast<int>(labels.size())) continue;
+      for (uint32_t word = 0; word < 4; ++word) {
+        for (uint64_t bits = block.open[word]; bits; bits &= bits - 1) {
+          const uint32_t base = (word * 64 + std::countr_zero(bits)) ^ labels[0];
+          if (block.taken[base]) continue;
+          if (!std::all_of(labels.begin() + 1, labels.end(),
+                           [&](unsigned char label) { return block.is_open(base ^ label); }))
+            continue;
+          block.taken[base] = true;
+          for (const unsigned char label : labels) block.take(base ^ label);
+          const uint32_t found = open_[i] * 256 + base;
+          if (block.free < 4) open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
+          return found;
+        }
       }
     }
     add_block();
     return place(labels);
   }
 
-  bool used(uint32_t slot) const { return blocks_[slot / 256].used[slot % 256]; }
+  uint32_t size() const { return static_cast<uint32_t>(blocks_.size() * 256); }
+  bool used(uint32_t slot) const { return !blocks_[slot / 256].is_open(slot % 256); }
   bool taken(uint32_t base) const { return blocks_[base / 256].taken[base % 256]; }
 
  private:
   struct Block {
-    std::bitset<256> used, taken;
+    std::array<uint64_t, 4> open{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};  // slots
+    std::bitset<256> taken;                                                               // bases
     int free = 256;
+
+    bool is_open(uint32_t slot) const { return open[slot / 64] >> (slot % 64) & 1; }
+    void take(uint32_t slot) {
+      open[slot / 64] &= ~(uint64_t{1} << (slot % 64));
+      --free;
+    }
   };
 
   void add_block() {
-    if (nodes_.size() + 256 > kMaxNodes)
+    if (size() + 256 > kMaxNodes)
       throw std::length_error("the vocabulary's texts need too large a trie");
     if (open_.size() == kOpen) open_.erase(open_.begin());
     open_.push_back(static_cast<uint32_t>(blocks_.size()));
     blocks_.emplace_back();
-    nodes_.resize(nodes_.size() + 256, {0, Trie::kNone});
   }
 
   static constexpr size_t kOpen = 8;
-  std::vector<Trie::Node>& nodes_;
   std::vector<Block> blocks_;
   std::vector<uint32_t> open_;
 };
@@ -81,16 +91,24 @@ Trie::Trie(const std::vector<std::string_view>& strings, const std::vector<int64
     int64_t weight;
     bool operator<(const Range& other) const { return weight < other.weight; }
   };
-  Slots slots(nodes_);
+  Slots slots;
+  const auto fit = [&] {
+    links_.resize(slots.size());
+    longest_.resize(slots.size(), kNone);
+  };
+  fit();
   std::priority_queue<Range> open;
-  open.push({0, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
+  open.push({kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
   std::vector<unsigned char> labels;
   std::vector<uint32_t> starts;
   while (!open.empty()) {
     auto [node, begin, end, depth, weight] = open.top();
     open.pop();
-    for (; begin < end && strings[order[begin]].size() == depth; ++begin)
-      if (depth && !nodes_[node].ends_here()) nodes_[node].match = order[begin] | kHere;
+    for (; begin < end && strings[order[begin]].size() == depth; ++begin) {
+      if (depth == 0 || ends_at(node)) continue;
+      links_[node] |= 1u << 8;
+      longest_[node] = order[begin];
+    }
     if (begin == end) continue;  // a leaf: its base stays 0, which no other node has
     labels.clear();
     starts.clear();
@@ -103,29 +121,31 @@ Trie::Trie(const std::vector<std::string_view>& strings, const std::vector<int64
     }
     starts.push_back(end);
     const uint32_t base = slots.place(labels);
-    nodes_[node].link = base << 8 | (nodes_[node].link & 0xff);
+    fit();
+    links_[node] |= base << 9;
     for (size_t i = 0; i < labels.size(); ++i) {
       const uint32_t child = base ^ labels[i];
-      nodes_[child] = {labels[i], nodes_[node].longest()};
+      links_[child] = labels[i];
+      longest_[child] = longest_[node];
       open.push({child, starts[i], starts[i + 1], depth + 1,
                  weight_before[starts[i + 1]] - weight_before[starts[i]]});
     }
   }
-  // An unused slot (and the root) gets a label by which no node reaches it. Leaves have base 0.
-  for (uint32_t slot = 0; slot < nodes_.size(); ++slot) {
-    if (slot != 0 && slots.used(slot)) continue;
+  // An unused slot (and the root) gets a label by which no node reaches it.
+  for (uint32_t slot = 0; slot < slots.size(); ++slot) {
+    if (slot != kRoot && slots.used(slot)) continue;
     uint32_t label = 0;
-    while (label < 256 && ((slot ^ label) == 0 || slots.taken(slot ^ label))) ++label;
+    while (label < 256 && slots.taken(slot ^ label)) ++label;
     if (label == 256) throw std::logic_error("a trie slot that every byte reaches");
-    nodes_[slot].link = (nodes_[slot].link & ~0xffu) | label;
+    links_[slot] |= label;
   }
 }
 
 uint32_t Trie::find(std::string_view text) const {
-  const Node* node = root();
-  for (const unsigned char byte : text)
-    if (!(node = child(node, byte))) return kNone;
-  return node->ends_here() ? node->longest() : kNone;
+  uint32_t node = kRoot;
+  for (const char byte : text)
+    if (!step(node, static_cast<unsigned char>(byte))) return kNone;
+  return ends_at(node) ? longest_[node] : kNone;
 }
 
 }  // namespace supratok

@@ -1,44 +1,45 @@
 // A set of byte strings, for finding all of them that begin at a place in a text.
 //
 // A double-array trie: the child of node n by byte c is at base(n) ^ c, if the label there is c.
-// No two nodes share a base, so the label alone shows whose child a slot is, and a node takes
-// eight bytes.
+// No two nodes share a base, so the label alone shows whose child a node is, and a step reads four
+// bytes. What a walk found is read once, where it ended.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "memory.hpp"
+
 namespace supratok {
 
 class Trie {
  public:
   static constexpr uint32_t kNone = 0x7fffffffu;
+  static constexpr uint32_t kRoot = 0;
 
   // The value of a string is its place in `strings`; of equal strings the first counts, and an
   // empty one is left out. Strings of great weight, met often, are laid close together: the trie
   // is larger than a fast cache, so this decides its speed, and nothing else.
   Trie(const std::vector<std::string_view>& strings, const std::vector<int64_t>& weights);
 
-  struct Node {
-    uint32_t link;   // base << 8 | label
-    uint32_t match;  // the longest string on the way here, with kHere if it ends here
-
-    uint32_t longest() const { return match & kNone; }
-    bool ends_here() const { return match & kHere; }
-  };
-
-  const Node* root() const { return nodes_.data(); }
-  // The child of `node`, or null.
-  const Node* child(const Node* node, unsigned char byte) const {
-    const Node* to = nodes_.data() + ((node->link >> 8) ^ byte);
-    return (to->link & 0xff) == byte ? to : nullptr;
+  // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
+  bool step(uint32_t& node, unsigned char byte) const {
+    const uint32_t to = (links_[node] >> 9) ^ byte;
+    if ((links_[to] & 0xff) != byte) return false;
+    node = to;
+    return true;
   }
+  // Whether a string ends at the node.
+  bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
+  // The longest string on the way to the node, or kNone.
+  uint32_t longest_at(uint32_t node) const { return longest_[node]; }
+
   uint32_t find(std::string_view text) const;
 
  private:
-  static constexpr uint32_t kHere = 0x80000000u;
-  std::vector<Node> nodes_;
+  LargeVector<uint32_t> links_;    // base << 9 | whether a string ends here << 8 | label
+  LargeVector<uint32_t> longest_;  // by node
 };
 
 }  // namespace supratok

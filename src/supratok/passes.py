@@ -41,9 +41,10 @@ def learn_traditional(
 ) -> Words:
     """BPE inside words."""
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
+    progress.start("traditional", room, "merges")
     sequences = _core.Sequences.of_words(table, alphabet)
     merger = traditional_merger(sequences, alphabet, recipe)
-    _run(merger, room, "traditional", progress)
+    _run(merger, room, progress)
     words = Words(sequences, alphabet, merger.texts(), merger.counts(), room)
     progress.end(merges=len(words.texts))
     return words
@@ -57,9 +58,8 @@ def traditional_merger(
     return _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
 
 
-def _run(merger: _core.Merger, merges: int, phase: str, progress: Progress) -> None:
+def _run(merger: _core.Merger, merges: int, progress: Progress) -> None:
     """Make so many merges, or as many as there are."""
-    progress.start(phase, merges, "merges")
     done = 0
     while done < merges:
         made = merger.run(min(_SLICE, merges - done))
@@ -77,11 +77,11 @@ class Phrases:
     """What the multiword pass learnt, and the traditional merges it left in place."""
 
     crossover: int  # traditional merges kept
-    known: list[str]  # the complete words that phrases are made of, in rank order
     texts: list[str]
     counts: NDArray[np.int64]
-    uses_before: NDArray[np.int64]  # of known words, in the runs, before any merge
-    uses_after: NDArray[np.int64]  # of known words and phrases, after all merges
+    # How the runs changed the uses of the complete words; and how often each phrase stands in them.
+    word_uses: dict[str, int]
+    uses: NDArray[np.int64]
     runs: int
 
 
@@ -100,28 +100,27 @@ def learn_multiword(
     wanted = wanted_crossover(recipe, len(words.texts), words.room)
     if recipe.crossover == 1.0:
         nothing = np.zeros(0, dtype=np.int64)
-        return Phrases(len(words.texts), [], [], nothing, nothing, nothing, 0)
+        return Phrases(len(words.texts), [], nothing, {}, nothing, 0)
     floor = _guess_floor(counted.words, words, wanted, recipe.min_count)
+    known = _complete_words(words, len(words.texts) if wanted is None else wanted)
     while True:
-        known = _complete_words(words, len(words.texts))
         table = count_runs(corpus, counted, known, recipe.boundaries, floor, threads, progress)
-        found = len(table)
-        sequences = _core.Sequences.of_runs(table, known)
+        runs = len(table)
+        progress.start("multiword", words.room, "tokens")
+        sequences = _core.Sequences.of_runs(table)
         del table
-        crossover = wanted
-        if crossover is None:
-            probe = _multiword_merger(sequences, known, recipe, floor)
-            _run(probe, words.room, "crossover", progress)
-            known_to = floor if floor > recipe.min_count else 1  # below min_count there is nothing
-            crossover = find_parity(words.counts, probe.counts(), words.room, known_to)
-            del probe
-            progress.end(crossover=crossover)
+        merger = _multiword_merger(sequences, known, recipe, floor)
+        before = merger.usage()
+        if wanted is None:
+            crossover = _run_to_parity(merger, words, recipe, floor, progress)
+        else:
+            crossover = wanted
+            _run(merger, words.room - wanted, progress)
         if crossover is not None:
-            phrases = _learn_phrases(sequences, words, crossover, recipe, floor, progress)
-            enough = crossover + len(phrases.texts) >= words.room
-            if enough or floor == recipe.min_count:
-                phrases.runs = found
-                return phrases
+            chosen = _choose_phrases(merger, words, crossover, recipe)
+            if crossover + len(chosen) >= words.room or floor == recipe.min_count:
+                progress.end(crossover=crossover, phrases=len(chosen))
+                return _phrases(merger, known, before, crossover, chosen, runs)
         floor = max(recipe.min_count, floor // 4)
 
 
@@ -169,6 +168,26 @@ def _multiword_merger(
     return _core.Merger.over_words(sequences, known, limits, floor)
 
 
+def _run_to_parity(
+    merger: _core.Merger, words: Words, recipe: Recipe, floor: int, progress: Progress
+) -> int | None:
+    """Learn phrases until they are worth no more than words; the crossover is where that is.
+
+    None if the pairs above the floor do not reach that far."""
+    counts = merger.counts()
+    reached = 0
+    while reached < words.room and merger.run(_SLICE):
+        counts = merger.counts()
+        reached = len(counts) + int((words.counts > counts[-1]).sum())
+        progress.at(reached)
+    if reached >= words.room:
+        floor = int(counts[-1]) + 1
+    elif floor == recipe.min_count:
+        floor = 1  # nothing is rarer
+    crossover = find_parity(words.counts, counts, words.room, floor)
+    return None if crossover is None else min(crossover, len(words.texts))
+
+
 def find_parity(
     traditional: NDArray[np.int64], multiword: NDArray[np.int64], room: int, floor: int
 ) -> int | None:
@@ -177,7 +196,8 @@ def find_parity(
         traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
         multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
 
-    `multiword` is known down to the count `floor`; None if that is not far enough to tell."""
+    `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
+    """
     keep = np.arange(room + 1)
     next_word = np.zeros(room + 1, dtype=np.int64)
     next_word[: len(traditional)] = traditional[: room + 1]
@@ -192,44 +212,73 @@ def find_parity(
     return crossover
 
 
-def _learn_phrases(
-    sequences: _core.Sequences,
-    words: Words,
-    crossover: int,
-    recipe: Recipe,
-    floor: int,
-    progress: Progress,
-) -> Phrases:
-    """The multiword pass itself. A phrase that could never be encoded gives way to the next."""
-    crossover = min(crossover, len(words.texts))
-    known = _complete_words(words, crossover)
-    merger = _multiword_merger(sequences, known, recipe, floor)
-    before = merger.usage()
+def _choose_phrases(
+    merger: _core.Merger, words: Words, crossover: int, recipe: Recipe
+) -> list[int]:
+    """The places, among the merges, of the phrases that fill the room behind the crossover.
+
+    Left out are those with a word that is complete only behind it, those whose text is a token
+    already, and, under the merges rule, those that do not encode to themselves."""
     base = [chr(code) for code in words.alphabet] + words.texts[:crossover]
+    complete = len(_complete_words(words, crossover))
     needed = words.room - crossover
-    _run(merger, needed, "multiword", progress)
     while True:
-        texts = merger.texts()
-        good = _usable(base, texts, recipe)
-        if len(good) >= needed or merger.run(needed - len(good)) == 0:
-            break
-    after = merger.usage()
-    uses = np.concatenate([after[: len(known)], after[len(known) :][good]])
-    counts = merger.counts()[good]
-    progress.end(phrases=len(good), crossover=crossover)
-    return Phrases(crossover, known, [texts[i] for i in good], counts, before, uses, 0)
+        rarest = _rarest_words(merger)
+        first = {text: place for place, text in reversed(list(enumerate(merger.texts())))}
+        new = sorted(first[text] for text in first.keys() - set(base))
+        chosen = [place for place in new if rarest[place] < complete]
+        if recipe.segmentation == "merges":
+            texts = merger.texts()
+            good = _encodable(base, [texts[place] for place in chosen])
+            chosen = [chosen[i] for i in good]
+        if len(chosen) >= needed or merger.run(needed - len(chosen)) == 0:
+            return chosen[:needed]
 
 
-def _usable(base: list[str], texts: list[str], recipe: Recipe) -> list[int]:
-    """The places of the texts that are new and encode to themselves after `base`. Under `fewest`
-    every text does."""
-    first = {text: place for place, text in reversed(list(enumerate(texts)))}
-    new = sorted(first[text] for text in first.keys() - set(base))
-    if recipe.segmentation == "fewest":
-        return new
-    entries = base + [texts[i] for i in new]
+def _rarest_words(merger: _core.Merger) -> list[int]:
+    """Of each merge, the last of its words in the list of complete ones, which is by rank."""
+    lefts, rights = (part.tolist() for part in merger.parts())
+    given = len(merger.usage()) - len(lefts)
+    rarest = list(range(given))
+    for left, right in zip(lefts, rights, strict=True):
+        rarest.append(max(rarest[left], rarest[right]))
+    return rarest[given:]
+
+
+def _encodable(base: list[str], texts: list[str]) -> list[int]:
+    """The places of the texts that encode to themselves after `base`."""
+    entries = base + texts
     states = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0).states()
     if states[: len(base)].any():
         bad = entries[int(np.flatnonzero(states)[0])]
         raise AssertionError(f"the traditional token {bad!r} does not encode to itself")
-    return [i for i, state in zip(new, states[len(base) :].tolist(), strict=True) if state == 0]
+    return np.flatnonzero(states[len(base) :] == 0).tolist()
+
+
+def _phrases(
+    merger: _core.Merger,
+    known: list[str],
+    before: NDArray[np.int64],
+    crossover: int,
+    chosen: list[int],
+    runs: int,
+) -> Phrases:
+    """The chosen phrases with their uses; those of the others go back to their parts."""
+    uses = merger.usage()
+    lefts, rights = (part.tolist() for part in merger.parts())
+    stays = set(chosen)
+    for place in reversed(range(len(lefts))):
+        if place not in stays:
+            use = uses[len(known) + place]
+            uses[lefts[place]] += use
+            uses[rights[place]] += use
+    change = (uses[: len(known)] - before).tolist()
+    texts = merger.texts()
+    return Phrases(
+        crossover,
+        [texts[place] for place in chosen],
+        merger.counts()[chosen],
+        {word: by for word, by in zip(known, change, strict=True) if by},
+        uses[len(known) :][chosen],
+        runs,
+    )

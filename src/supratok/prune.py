@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .tokenizer import BYTES
 
 # Choice: more rounds gain less than 0.1%.
 ROUNDS = 4
@@ -41,19 +42,18 @@ def prune(
     `held_out_scale` is the size of the training text in units of the held-out text.
     """
     kept = np.arange(len(texts))
-    use = uses.astype(np.float64)
+    use = uses.copy()
     encoder = _encoder(texts, use, kept)
     for round in range(1, ROUNDS + 1):
         size = round_size(len(texts), keep, round)
-        utility = use[kept] + HELD_OUT_WEIGHT * held_out_scale * _uses(encoder, held_out, threads)
+        seen = encoder.usage(held_out, threads)[BYTES:]
+        utility = use[kept] + HELD_OUT_WEIGHT * held_out_scale * seen
         utility *= encoder.parts_without().astype(np.float64) - 1
         utility[:alphabet] = np.inf
         order = np.lexsort((kept, -utility))  # ties: the earlier entry stays
         gone, kept = kept[order[size:]], np.sort(kept[order[:size]])
         encoder = _encoder(texts, use, kept)
-        replacements = encoder.encode_batch([texts[g] for g in gone.tolist()], threads, True)
-        for entry, ids in zip(gone.tolist(), replacements, strict=True):
-            np.add.at(use, kept[np.asarray(ids, dtype=np.int64) - 256], use[entry])
+        use[kept] += encoder.usage([texts[g] for g in gone.tolist()], threads, use[gone])[BYTES:]
         on_round(round)
     return kept.tolist()
 
@@ -70,12 +70,7 @@ def round_half_up(value: float) -> int:
 
 
 def _encoder(
-    texts: Sequence[str], use: NDArray[np.float64], kept: NDArray[np.int64]
+    texts: Sequence[str], use: NDArray[np.int64], kept: NDArray[np.int64]
 ) -> _core.Encoder:
     places = kept.tolist()
-    weights = use[kept].astype(np.int64).tolist()
-    return _core.Encoder([texts[p] for p in places], weights, fewest=True, first_id=0)
-
-
-def _uses(encoder: _core.Encoder, held_out: list[str], threads: int) -> NDArray[np.int64]:
-    return encoder.usage(held_out, threads)[256:]
+    return _core.Encoder([texts[p] for p in places], use[kept].tolist(), fewest=True, first_id=0)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from . import _core
 from .heldout import HeldOut, digest, is_for_measuring, is_held_out
@@ -108,33 +109,48 @@ def count_runs(documents: Iterable[str], known: set[str], rules: Boundaries) -> 
 # --- The merge loop
 
 
+class Join(NamedTuple):
+    """One step of the merge loop: what was joined, and how often it stood there."""
+
+    left: str
+    right: str
+    count: int  # type: ignore[assignment]  # and not the method of tuples
+
+    @property
+    def text(self) -> str:
+        return self.left + self.right
+
+
 def learn(
     sequences: Counter[Symbols],
     merges: int,
     min_count: int,
     may_join: Callable[[str, str], bool],
-) -> tuple[list[tuple[str, int]], Counter[Symbols]]:
+) -> tuple[list[Join], Counter[Symbols]]:
     """Join the most frequent pair of neighbours, again and again.
 
     Ties go to the shorter text, then to code-point order, then to the shorter left part. Returns
-    the joined texts with their counts, and the sequences as they then are."""
-    learnt: list[tuple[str, int]] = []
+    the joins, and the sequences as they then are."""
+    learnt: list[Join] = []
     while len(learnt) < merges:
         pairs: Counter[tuple[str, str]] = Counter()
         for sequence, weight in sequences.items():
             for left, right in zip(sequence, sequence[1:], strict=False):
                 pairs[left, right] += weight
-        allowed = [p for p, count in pairs.items() if count >= min_count and may_join(*p)]
+        allowed = [
+            Join(*pair, count)
+            for pair, count in pairs.items()
+            if count >= min_count and may_join(*pair)
+        ]
         if not allowed:
             break
         best = min(
-            allowed,
-            key=lambda p: (-pairs[p], len((p[0] + p[1]).encode()), p[0] + p[1], len(p[0].encode())),
+            allowed, key=lambda j: (-j.count, len(j.text.encode()), j.text, len(j.left.encode()))
         )
-        learnt.append((best[0] + best[1], pairs[best]))
+        learnt.append(best)
         joined: Counter[Symbols] = Counter()
         for sequence, weight in sequences.items():
-            joined[join(sequence, best)] += weight
+            joined[join(sequence, (best.left, best.right))] += weight
         sequences = joined
     return learnt, sequences
 
@@ -172,28 +188,17 @@ def train(documents: Sequence[str], recipe: Recipe) -> list[Token]:
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
 
     traditional = learn_words(words, alphabet, room, recipe)[0]
-    keep = crossover(training, alphabet, traditional, room, recipe)
-    multiword, runs_before, runs_after = learn_phrases(
-        training,
-        alphabet,
-        traditional[:keep],
-        0 if recipe.crossover == 1.0 else room - keep,
-        recipe,
-    )
+    keep, multiword, word_uses = learn_phrases(training, alphabet, traditional, room, recipe)
     tokens = [Token(char, characters[char], "alphabet") for char in alphabet]
-    tokens += [Token(text, count, "traditional") for text, count in traditional[:keep]]
-    tokens += [Token(text, count, "multiword") for text, count in multiword]
+    tokens += [Token(join.text, join.count, "traditional") for join in traditional[:keep]]
+    tokens += [Token(join.text, join.count, "multiword") for join in multiword]
     if recipe.segmentation == "merges" or len(tokens) <= size:
         return tokens[:size]
 
-    uses = Counter[str]()
+    uses = word_uses
     for sequence, weight in learn_words(words, alphabet, keep, recipe)[1].items():
         for symbol in sequence if len(sequence) > 1 or len(sequence[0]) > 1 else ():
             uses[symbol] += weight
-    for sign, runs in ((-1, runs_before), (1, runs_after)):
-        for sequence, weight in runs.items():
-            for symbol in sequence:
-                uses[symbol] += sign * weight
     return prune(tokens, uses, len(alphabet), size, training, held_out)
 
 
@@ -217,7 +222,7 @@ def choose_alphabet(characters: Counter[str], coverage: float) -> list[str]:
 
 def learn_words(
     words: Counter[str], alphabet: list[str], merges: int, recipe: Recipe
-) -> tuple[list[tuple[str, int]], Counter[Symbols]]:
+) -> tuple[list[Join], Counter[Symbols]]:
     """The traditional pass. A character outside the alphabet cuts its word in two."""
     rules, known = recipe.boundaries, set(alphabet)
     sequences: Counter[Symbols] = Counter()
@@ -236,17 +241,16 @@ def learn_words(
 
 
 def learn_phrases(
-    training: list[str],
-    alphabet: list[str],
-    traditional: list[tuple[str, int]],
-    merges: int,
-    recipe: Recipe,
-) -> tuple[list[tuple[str, int]], Counter[Symbols], Counter[Symbols]]:
-    """The multiword pass: its phrases, and the runs before and after."""
-    rules = recipe.boundaries
-    base = alphabet + [text for text, _ in traditional]
-    before = count_runs(training, {text for text in base if len(split_words(text)) == 1}, rules)
-    before = Counter({run: count for run, count in before.items() if len(run) > 1})
+    training: list[str], alphabet: list[str], traditional: list[Join], room: int, recipe: Recipe
+) -> tuple[int, list[Join], Counter[str]]:
+    """The multiword pass: the traditional merges to keep, the phrases that take the rest of the
+    room, and how both changed the uses of complete words and phrases in the runs."""
+    rules, wanted = recipe.boundaries, None
+    if recipe.crossover is not None:
+        wanted = min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
+    usable = alphabet + [join.text for join in traditional[:wanted]]
+    runs = count_runs(training, {text for text in usable if len(split_words(text)) == 1}, rules)
+    runs = Counter({run: count for run, count in runs.items() if len(run) > 1})
 
     def may_join(left: str, right: str) -> bool:
         text = left + right
@@ -258,43 +262,53 @@ def learn_phrases(
             and (len(scripts) < 2 or not rules.one_script)
         )
 
-    # Under the merges rule, a phrase that does not encode to itself can never be used: the next
-    # one takes its place.
-    needed = merges
+    if recipe.crossover == 1.0:
+        return len(traditional), [], Counter()
+    merges = room
     while True:
-        learnt, after = learn(before, needed, recipe.min_count, may_join)
-        ranks = {text: rank for rank, text in enumerate(base + [text for text, _ in learnt])}
-        good = [
-            (text, count)
-            for place, (text, count) in enumerate(learnt)
-            if text not in base
-            and text not in [t for t, _ in learnt[:place]]
-            and (recipe.segmentation == "fewest" or encode_by_merges(text, ranks) == [text])
-        ]
-        if len(good) >= merges or len(learnt) < needed:
-            return good[:merges], before, after
-        needed += merges - len(good)
+        learnt, after = learn(runs, merges, recipe.min_count, may_join)
+        keep = parity(traditional, learnt, room) if wanted is None else wanted
+        base = alphabet + [join.text for join in traditional[:keep]]
+        chosen = usable_phrases(learnt, base, recipe)[: room - keep]
+        if keep + len(chosen) >= room or len(learnt) < merges:
+            break
+        merges += room  # some could not be used: look further
+
+    uses: Counter[str] = Counter()
+    for sign, counted_runs in ((-1, runs), (1, after)):
+        for sequence, weight in counted_runs.items():
+            for symbol in sequence:
+                uses[symbol] += sign * weight
+    for join in reversed(learnt):  # what was not chosen goes back to its parts
+        if join not in chosen:
+            use = uses.pop(join.text)
+            uses[join.left] += use
+            uses[join.right] += use
+    return keep, chosen, uses
 
 
-def crossover(
-    training: list[str],
-    alphabet: list[str],
-    traditional: list[tuple[str, int]],
-    room: int,
-    recipe: Recipe,
-) -> int:
+def parity(traditional: list[Join], multiword: list[Join], room: int) -> int:
     """How many traditional merges to keep: up to where the next saves no more than the last of the
     phrases that take the rest of the room."""
-    if recipe.crossover is not None:
-        return min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
-    multiword = learn_phrases(training, alphabet, traditional, room, recipe)[0]
     for keep in range(room):
-        next_word = traditional[keep][1] if keep < len(traditional) else 0
+        next_word = traditional[keep].count if keep < len(traditional) else 0
         place = room - keep - 1
-        last_phrase = multiword[place][1] if place < len(multiword) else 0
+        last_phrase = multiword[place].count if place < len(multiword) else 0
         if next_word <= last_phrase:
             return min(keep, len(traditional))
     return min(room, len(traditional))
+
+
+def usable_phrases(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
+    """Those made of tokens, new, and, under the merges rule, encoding to themselves."""
+    known, new = set(base), dict[str, Join]()
+    for join in learnt:
+        if join.text not in known and all(word in known for word in split_words(join.text)):
+            new.setdefault(join.text, join)
+    if recipe.segmentation == "fewest":
+        return list(new.values())
+    ranks = {text: rank for rank, text in enumerate([*base, *new])}
+    return [join for text, join in new.items() if encode_by_merges(text, ranks) == [text]]
 
 
 def prune(
@@ -311,7 +325,7 @@ def prune(
         if not is_for_measuring(digest(text)):
             sample.add(text, digest(text))
     scale = sum(map(len, training)) / max(1, sum(map(len, sample.documents)))
-    use = {token.text: float(uses[token.text]) for token in tokens}
+    use = {token.text: uses[token.text] for token in tokens}
     start, kept = len(tokens), list(tokens)
     for round in range(1, ROUNDS + 1):
         texts = {token.text for token in kept}

@@ -104,10 +104,11 @@ def _uses(words: Words, phrases: Phrases, recipe: Recipe) -> NDArray[np.int64]:
     merger = traditional_merger(words.sequences, words.alphabet, recipe)
     merger.run(phrases.crossover)
     in_words = merger.usage()
-    place = {text: i for i, text in enumerate([chr(c) for c in words.alphabet] + words.texts)}
-    for i, text in enumerate(phrases.known):
-        in_words[place[text]] += phrases.uses_after[i] - phrases.uses_before[i]
-    return np.concatenate([in_words, phrases.uses_after[len(phrases.known) :]])
+    place = {text: i for i, text in enumerate([chr(code) for code in words.alphabet])}
+    place |= {text: len(place) + i for i, text in enumerate(words.texts[: phrases.crossover])}
+    for text, change in phrases.word_uses.items():
+        in_words[place[text]] += change
+    return np.concatenate([in_words, phrases.uses])
 
 
 def _report(

@@ -1,0 +1,296 @@
+"""The figures that supratok promises, each beside its bar: `make bench`, or
+
+    python benches/bench.py --data FOLDER
+    python benches/bench.py --corpus FILE --test FILE      # on one's own text
+
+What is compared is measured in turn, in one run, each time in a fresh process (`workers.py`). A
+figure is the median, followed by the lowest and the highest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import operator
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+MISSING = """\
+no data to measure on. Set SUPRATOK_DATA, or pass --data FOLDER, to a folder that holds
+  train/en100k.jsonl.zst           JSON lines, each {"text": "a document"}, packed by zstd
+  test/wikitext103/wiki.valid.raw  WikiText-103 raw, validation: plain UTF-8 text
+or measure on your own text (the bars were set for the above):
+  --corpus FILE   documents in any format that supratok reads, 100 MB or more
+  --test FILE     plain UTF-8 text of 1 MB or more
+"""
+QUICK = 5  # repeats of what takes about a second
+ONE_THREAD = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+COMPARISONS = {">=": operator.ge, "<=": operator.le, "<": operator.lt}
+
+RULES = ("merges", "fewest")
+RECIPES: dict[str, dict[str, Any]] = {
+    "merges": {"segmentation": "merges"},
+    "fewest": {"segmentation": "fewest"},
+    "SuperBPE-like": {"segmentation": "merges", "crossover": 0.78125},
+    "plain BPE": {"segmentation": "merges", "crossover": 1.0},
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table. The median of `values` is held against `bar`, such as (">=", 5.5)."""
+
+    what: str
+    values: list[float]
+    details: str
+    bar: tuple[str, float] | None = None
+
+    @property
+    def verdict(self) -> str:
+        if self.bar is None:
+            return ""
+        return "pass" if COMPARISONS[self.bar[0]](median(self.values), self.bar[1]) else "FAIL"
+
+    def line(self) -> str:
+        spread = f" ({min(self.values):.3f} to {max(self.values):.3f})" if self.values[1:] else ""
+        figure = f"{median(self.values):.3f}{spread}; {self.details}"
+        bar = f"{self.bar[0]} {self.bar[1]:.2f}" if self.bar else ""
+        return LINE.format(self.what, figure, bar, self.verdict)
+
+
+LINE = "| {:<42} | {:<62} | {:<8} | {:<7} |"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """On what is measured, and where the tokenizers of this run are kept."""
+
+    corpus: str
+    test: str
+    vocab_size: int
+    repeats: int
+    folder: Path
+    bytes: int  # of the corpus, as UTF-8
+
+    def train(self, name: str, times: int = 1) -> Any:
+        """Train over the corpus so many times in a row; the tokenizer of once is kept."""
+        recipe = {"vocab_size": self.vocab_size, **RECIPES[name]}
+        out = self.file(name) if times == 1 else self.folder / "other.json"
+        return work("train", corpus=self.corpus, recipe=recipe, out=str(out), times=times)
+
+    def trained(self, name: str) -> str:
+        """The tokenizer of this name, trained unless an earlier row has done so."""
+        if not self.file(name).exists():
+            self.train(name)
+        return str(self.file(name))
+
+    def file(self, name: str) -> Path:
+        return self.folder / f"{name}.json"
+
+
+def work(worker: str, *, one_thread: bool = False, **arguments: Any) -> Any:
+    """What a worker answers. Unless told otherwise, every library takes all cores."""
+    tell(f"{worker} {' '.join(map(str, arguments.values()))}")
+    environment = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
+    command = [sys.executable, str(Path(__file__).with_name("workers.py")), worker]
+    done = subprocess.run(
+        [*command, json.dumps(arguments)],
+        env={**environment, **(ONE_THREAD if one_thread else {})},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    tell("")
+    if done.returncode:
+        raise SystemExit(f"the measurement failed: {shlex.join(command)} {json.dumps(arguments)!r}")
+    return json.loads(done.stdout)
+
+
+def tell(message: str) -> None:
+    """What is going on, to a person who watches; it leaves no trace."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{message[:100]}", end="", file=sys.stderr, flush=True)
+
+
+# --- The rows
+
+
+def training(setting: Setting) -> Iterator[Row]:
+    """Time and memory of the whole training, reading included, all cores."""
+    runs: dict[str, list[Any]] = {name: [] for name in (*RULES, "BPE-Standard")}
+    for _ in range(setting.repeats):
+        for rule in RULES:
+            runs[rule].append(setting.train(rule))
+        standard = work("train_standard", corpus=setting.corpus, vocab_size=setting.vocab_size)
+        runs["BPE-Standard"].append(standard)
+    for rule in RULES:
+        what = f"training time to BPE-Standard, {rule}"
+        yield ratios(what, "seconds", runs[rule], runs["BPE-Standard"], ("<=", 1.0))
+    for name, peers in runs.items():
+        peaks = [run["peak"] for run in peers]
+        details = f"bytes a byte of text: {median(peaks) / 1e6:,.0f} MB"
+        bar = ("<=", 4.0) if name in RULES else None
+        values = [peak / setting.bytes for peak in peaks]
+        yield Row(f"peak memory of training, {name}", values, details, bar)
+
+
+def compression(setting: Setting) -> Iterator[Row]:
+    """Characters per token, of our two rules and of what others do, by the same program."""
+    bars = {"merges": (">=", 5.50), "fewest": (">=", 5.66)}
+    for name in RECIPES:
+        figures = work("compression", tokenizer=setting.trained(name), test=setting.test)
+        details = f"held out {figures['held_out']:.3f}; crossover {figures['crossover']:.3f}"
+        yield Row(f"characters per token, {name}", [figures["test"]], details, bars.get(name))
+
+
+def growth(setting: Setting) -> Iterator[Row]:
+    """The corpus four times over as one stream, against once."""
+    for rule in RULES:
+        four, one = [], []
+        for _ in range(setting.repeats):
+            four.append(setting.train(rule, times=4))
+            one.append(setting.train(rule))
+        yield ratios(f"time of 4 times the corpus, {rule}", "seconds", four, one, ("<=", 4.0))
+        yield ratios(f"memory of 4 times the corpus, {rule}", "peak", four, one, ("<", 1.1))
+
+
+def encoding(setting: Setting) -> Iterator[Row]:
+    """`encode` on one thread, against `tokenizers` running the same vocabulary."""
+    for rule in RULES:
+        path, test = setting.trained(rule), setting.test
+        twin = str(setting.folder / f"{rule}.twin.json")
+        size = work("make_twin", tokenizer=path, test=test, out=twin)["bytes"]
+        for by_line, what, bar in ((False, "one text", 20.0), (True, "by line", 8.0)):
+            ours, theirs = [], []
+            for _ in range(QUICK):
+                given: dict[str, Any] = {"one_thread": True, "test": test, "by_line": by_line}
+                ours.append(work("encode", tokenizer=path, **given))
+                theirs.append(work("encode_twin", tokenizer=twin, **given))
+            yield speeds(f"encode {what}, cold, {rule}", "cold", ours, theirs, size, (">=", bar))
+            yield speeds(f"encode {what}, warm, {rule}", "warm", ours, theirs, size)
+
+
+def batch(setting: Setting) -> Iterator[Row]:
+    """`encode_batch` with two threads, against one, on documents of the corpus."""
+    for rule in RULES:
+        for arrays in (False, True):
+            path, corpus = setting.trained(rule), setting.corpus
+            figures = work("batch", tokenizer=path, corpus=corpus, arrays=arrays, repeats=2 * QUICK)
+            what = f"encode_batch, 2 threads, {'arrays' if arrays else 'lists'}, {rule}"
+            two, one, size = figures["two"], figures["one"], figures["bytes"]
+            yield speeds(what, "seconds", two, one, size, (">=", 1.8))
+
+
+ROWS: dict[str, Callable[[Setting], Iterator[Row]]] = {
+    rows.__name__: rows for rows in (training, compression, growth, encoding, batch)
+}
+
+Runs = list[dict[str, float]]
+
+
+def ratios(what: str, key: str, ours: Runs, others: Runs, bar: tuple[str, float]) -> Row:
+    """How many times as much of `key` we need, pair by pair."""
+    mine, theirs = ([run[key] for run in runs] for runs in (ours, others))
+    unit, scale = ("MB", 1e6) if key == "peak" else ("s", 1.0)
+    details = f"{median(mine) / scale:,.1f} {unit} to {median(theirs) / scale:,.1f} {unit}"
+    return Row(what, [a / b for a, b in zip(mine, theirs, strict=True)], details, bar)
+
+
+def speeds(
+    what: str, key: str, ours: Runs, others: Runs, size: int, bar: tuple[str, float] | None = None
+) -> Row:
+    """How many times as fast we are over `size` bytes, pair by pair."""
+    mine, theirs = ([size / 1e6 / run[key] for run in runs] for runs in (ours, others))
+    details = f"{median(mine):.1f} MB/s to {median(theirs):.2f} MB/s"
+    return Row(what, [a / b for a, b in zip(mine, theirs, strict=True)], details, bar)
+
+
+# --- The run
+
+
+def main() -> int:
+    parser = make_parser()
+    args = parser.parse_args()
+    corpus, test = find_data(parser, args)
+    if importlib.util.find_spec("tokenizers") is None:
+        parser.exit(2, "what to compare with is not installed: pip install supratok[compare]\n")
+    with tempfile.TemporaryDirectory(prefix="supratok-bench-") as folder:
+        if args.documents:
+            whole, corpus = corpus, Path(folder, "part.jsonl.zst")
+            work("take", corpus=str(whole), documents=args.documents, out=str(corpus))
+        text = work("describe", corpus=str(corpus))
+        head = {"command": shlex.join(["python", *sys.argv]), **work("surroundings"), "text": text}
+        print("\n".join(f"{name}: {value}" for name, value in head.items()), flush=True)
+        setting = Setting(
+            str(corpus), str(test), args.vocab_size, args.repeats, Path(folder), text["bytes"]
+        )
+        rows = shown(row for name in args.only for row in ROWS[name](setting))
+    if args.json:
+        table = [{**asdict(row), "verdict": row.verdict} for row in rows]
+        args.json.write_text(json.dumps({**head, "rows": table}, indent=1))
+    return 1 if any(row.verdict == "FAIL" for row in rows) else 0
+
+
+def shown(rows: Iterable[Row]) -> list[Row]:
+    """Print each as it comes, in Markdown."""
+    print("\n" + LINE.format("what", "measured: median (lowest to highest)", "bar", "verdict"))
+    print(LINE.replace("<", "-<").format(*[""] * 4), flush=True)
+    done = []
+    for row in rows:
+        print(row.line(), flush=True)
+        done.append(row)
+    return done
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description="The figures that supratok promises, each beside its bar."
+    )
+    add = parser.add_argument
+    add("--data", type=Path, metavar="FOLDER", help="the data (or set SUPRATOK_DATA)")
+    add("--corpus", type=Path, metavar="FILE", help="train on this instead; with --test")
+    add("--test", type=Path, metavar="FILE", help="encode this instead; with --corpus")
+    add("--only", type=row_names, default=list(ROWS), help=f"some of {','.join(ROWS)}")
+    add("--documents", type=count, help="use the first so many documents only")
+    add("--vocab-size", type=count, default=100_000)
+    add("--repeats", type=count, default=3, help="of each training")
+    add("--json", type=Path, metavar="OUT", help="write the figures to this file too")
+    return parser
+
+
+def row_names(text: str) -> list[str]:
+    for name in text.split(","):
+        if name not in ROWS:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(ROWS)}")
+    return text.split(",")
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+    return int(text)
+
+
+def find_data(parser: argparse.ArgumentParser, args: argparse.Namespace) -> tuple[Path, Path]:
+    """The corpus and the test file, or an end that says how to give them."""
+    if bool(args.corpus) != bool(args.test):
+        parser.error("--corpus and --test go together")
+    folder = args.data or Path(os.environ.get("SUPRATOK_DATA") or ".")
+    corpus = args.corpus or folder / "train/en100k.jsonl.zst"
+    test = args.test or folder / "test/wikitext103/wiki.valid.raw"
+    for path in (corpus, test):
+        if not path.is_file():
+            parser.exit(2, f"{path}: not found; {MISSING}")
+    return corpus, test
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,239 @@
+"""What is measured. Each function runs in a fresh process of its own and answers in JSON:
+
+    python benches/workers.py NAME '{"argument": ...}'
+
+so that peaks of memory are its own and a first call is truly the first. Clocks run around the work
+alone: starting Python, imports, loading and saving a tokenizer are left out, reading the corpus is
+not. `tokenizers` is imported only where it is measured, so that it never weighs on our memory.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+import math
+import os
+import platform
+import resource
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy
+import zstandard
+
+import supratok
+from supratok.corpus import open_corpus
+
+WARM_CALLS = 3
+BATCH_BYTES = 20_000_000
+
+
+def read_whole(path: str) -> str:
+    """A test file as one text, its line ends as they are."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return file.read()
+
+
+def peak_bytes() -> int:
+    """The most memory this process has held. A parent's may be inherited, so it is kept small."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The time one call takes; freeing what it made is not counted."""
+    start = perf_counter()
+    made = work()
+    took = perf_counter() - start
+    del made
+    return took
+
+
+# --- The setting
+
+
+def surroundings() -> dict[str, str]:
+    """What a figure needs to be believed, besides the command and the corpus."""
+    import tokenizers
+
+    now = datetime.datetime.now(datetime.timezone.utc)
+    return {
+        "date": now.isoformat(timespec="minutes"),
+        "machine": f"{cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at start",
+        "versions": f"supratok {supratok.__version__}, tokenizers {tokenizers.__version__},"
+        f" numpy {numpy.__version__}, Python {platform.python_version()}",
+    }
+
+
+def cpu_model() -> str:
+    """As Linux calls it; elsewhere only the kind."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(models, platform.machine())
+
+
+def take(corpus: str, documents: int, out: str) -> None:
+    """The first documents of a corpus, as a file of the same kind as the whole one."""
+    with Path(out).open("wb") as file, zstandard.ZstdCompressor().stream_writer(file) as packed:
+        for text in itertools.islice(open_corpus(corpus), documents):
+            packed.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
+
+
+def describe(corpus: str) -> dict[str, int]:
+    """How much text there is; `bytes` are of its UTF-8."""
+    sizes = [(len(text), len(text.encode())) for text in open_corpus(corpus)]
+    characters, utf8 = (sum(column) for column in zip(*sizes, strict=True))
+    return {"documents": len(sizes), "characters": characters, "bytes": utf8}
+
+
+# --- Training
+
+
+def train(corpus: str, recipe: dict[str, Any], out: str, times: int = 1) -> dict[str, Any]:
+    """Ours, on all cores, over the corpus so many times in a row, as one stream."""
+    start = perf_counter()
+    tokenizer = supratok.train(
+        [Path(corpus)] * times, supratok.Recipe.from_dict(recipe), progress=False
+    )
+    took = {"seconds": perf_counter() - start, "peak": peak_bytes()}
+    tokenizer.save(out)
+    return took
+
+
+def train_standard(corpus: str, vocab_size: int) -> dict[str, Any]:
+    """`tokenizers`, on all cores: BPE-Standard as Appendix C of the paper defines it."""
+    from tokenizers import Tokenizer
+    from tokenizers.models import BPE
+    from tokenizers.pre_tokenizers import Whitespace
+    from tokenizers.trainers import BpeTrainer
+
+    start = perf_counter()
+    tokenizer = Tokenizer(BPE())
+    tokenizer.pre_tokenizer = Whitespace()
+    trainer = BpeTrainer(
+        vocab_size=vocab_size, end_of_word_suffix="</w>", special_tokens=[], show_progress=False
+    )
+    tokenizer.train_from_iterator(open_corpus(corpus), trainer)
+    return {
+        "seconds": perf_counter() - start,
+        "peak": peak_bytes(),
+        "vocab_size": tokenizer.get_vocab_size(),
+    }
+
+
+def compression(tokenizer: str, test: str) -> dict[str, float]:
+    """Characters per token: of the test file as one text, and of the held-out documents."""
+    ours = supratok.Tokenizer.load(tokenizer)
+    text = read_whole(test)
+    held_out = ours.report.get("held_out", {"characters": math.nan, "tokens": 1})  # a tiny corpus
+    return {
+        "test": len(text) / ours.count(text),
+        "held_out": held_out["characters"] / held_out["tokens"],
+        "crossover": ours.report["crossover"],
+    }
+
+
+# --- Encoding
+
+
+def make_twin(tokenizer: str, test: str, out: str) -> dict[str, Any]:
+    """Write the same vocabulary, with the same ids, as a `tokenizers` file, and check on the test
+    file that it gives the same ids, whole and line by line."""
+    from tokenizers import Tokenizer
+
+    ours = supratok.Tokenizer.load(tokenizer)
+    twin = Tokenizer(twin_model(ours))
+    twin.save(out)
+    text = read_whole(test)
+    for part in [text, *lines(text)]:
+        if twin.encode(part).ids != ours.encode(part):
+            raise SystemExit(f"{tokenizer}: `tokenizers` gives other ids on {part[:80]!r}...")
+    return {"bytes": len(text.encode()), "lines": len(lines(text))}
+
+
+def twin_model(ours: supratok.Tokenizer) -> Any:
+    """Merges are `BPE`, one pair a token; fewest is `Unigram` with equal scores. Neither normalizes
+    or pre-tokenizes, and both write unknown characters as bytes."""
+    from tokenizers.models import BPE, Unigram
+
+    names = [ours.token_text(id) for id in range(ours.vocab_size)]
+    if ours.recipe.segmentation == "fewest":
+        scores = [(name, -1.0) for name in [*names, "<no such token>"]]
+        return Unigram(scores, unk_id=len(names), byte_fallback=True)
+    parts = (ours._core.parts(entry) for entry in range(len(ours.vocabulary)))
+    merges = [
+        (ours.vocabulary[left].text, ours.vocabulary[right].text)
+        for left, right in filter(None, parts)
+    ]
+    return BPE({name: id for id, name in enumerate(names)}, merges, byte_fallback=True)
+
+
+def lines(text: str) -> list[str]:
+    """Those that are not empty."""
+    return [line for line in text.split("\n") if line]
+
+
+def encode(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
+    """Ours, from text to a list of ids: the first time, and the times after it."""
+    return cold_and_warm(supratok.Tokenizer.load(tokenizer).encode, test, by_line)
+
+
+def encode_twin(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
+    """The same by `tokenizers`."""
+    from tokenizers import Tokenizer
+
+    twin = Tokenizer.from_file(tokenizer)
+    return cold_and_warm(lambda text: twin.encode(text).ids, test, by_line)
+
+
+def cold_and_warm(
+    encode_one: Callable[[str], list[int]], test: str, by_line: bool
+) -> dict[str, Any]:
+    text = read_whole(test)
+    parts = lines(text) if by_line else [text]
+    took = [seconds(lambda: [encode_one(part) for part in parts]) for _ in range(1 + WARM_CALLS)]
+    return {"cold": took[0], "warm": sorted(took[1:])[WARM_CALLS // 2]}
+
+
+def batch(tokenizer: str, corpus: str, arrays: bool, repeats: int) -> dict[str, Any]:
+    """`encode_batch` over some documents with one thread and with two, in turn."""
+    ours = supratok.Tokenizer.load(tokenizer)
+    texts = list(first_bytes(corpus, BATCH_BYTES))
+
+    def once(threads: int) -> dict[str, float]:
+        if arrays:
+            return {"seconds": seconds(lambda: ours.encode_batch(texts, threads, numpy=True))}
+        return {"seconds": seconds(lambda: ours.encode_batch(texts, threads))}
+
+    once(2)
+    pairs = [(once(1), once(2)) for _ in range(repeats)]
+    one, two = zip(*pairs, strict=True)
+    return {"one": one, "two": two, "bytes": sum(len(text.encode()) for text in texts)}
+
+
+def first_bytes(corpus: str, size: int) -> Iterator[str]:
+    """Documents from the start of a corpus, up to this many bytes."""
+    for text in open_corpus(corpus):
+        size -= len(text.encode())
+        if size < 0:
+            return
+        yield text
+
+
+WORKERS: dict[str, Callable[..., Any]] = {
+    worker.__name__: worker
+    for worker in (
+        surroundings, take, describe, train, train_standard, compression, make_twin, encode,
+        encode_twin, batch,
+    )
+}  # fmt: skip
+
+if __name__ == "__main__":
+    print(json.dumps(WORKERS[sys.argv[1]](**json.loads(sys.argv[2]))))
