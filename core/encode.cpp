@@ -34,7 +34,7 @@ uint64_t join_hash(uint32_t left, uint32_t right) {
 struct Encoder::Scratch {
   std::vector<uint64_t> dead;  // a bit a place: no encoding passes there
   std::vector<uint32_t> best;  // the fewest tokens up to a place, for the places just ahead
-  std::vector<uint32_t> last;  // the node of the last of them, for all places
+  std::vector<uint32_t> last;  // the last of them, for all places: its node << 8 | its size
   std::vector<uint32_t> tokens;
 
   bool is_dead(size_t place) const { return dead[place >> 6] >> (place & 63) & 1; }
@@ -72,9 +72,7 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
                                   "' must rank before all tokens");
     if (entries_[e].size() > 0xffff)
       throw std::invalid_argument("a token of more than 65535 bytes");
-    pieces_[e].bytes = static_cast<uint16_t>(entries_[e].size());
-    pieces_[e].first = static_cast<unsigned char>(entries_[e].front());
-    pieces_[e].last = static_cast<unsigned char>(entries_[e].back());
+    pieces_[e].bytes = static_cast<uint32_t>(entries_[e].size());
     while (ring_ <= entries_[e].size()) ring_ *= 2;
   }
   if (rule_ == Rule::Fewest) return;
@@ -145,7 +143,7 @@ void Encoder::add_join(uint32_t left, uint32_t right, uint32_t entry) {
   size_t i = hash & join_mask_;
   while (joins_[i].left != kNone) i = (i + 1) & join_mask_;
   joins_[i] = {left, right, entry};
-  uint32_t& low = lowest_[size_t{pieces_[left].last} << 8 | pieces_[right].first];
+  uint32_t& low = lowest_[border(entries_[left].back(), entries_[right].front())];
   low = std::min(low, entry);
 }
 
@@ -168,18 +166,19 @@ uint32_t Encoder::joined(uint32_t left, uint32_t right) const {
 
 // Whether `left` and `right` may stand side by side. Their last joins are undone, latest first; at
 // each stage a join across the border must not come before the one just undone. Of two joins of
-// equal rank the left one is made first.
-bool Encoder::fit(uint32_t left, uint32_t right) const {
-  const uint32_t lowest = lowest_[size_t{pieces_[left].last} << 8 | pieces_[right].first];
+// equal rank the left one is made first. No join across this border ranks before `lowest`.
+bool Encoder::fit(uint32_t left, uint32_t right, uint32_t lowest) const {
   uint32_t limit = kNone;
   while (limit > lowest) {
     if (joined(left, right) < limit) return false;
     // Characters rank before all other entries: if the later one is a character, both are.
     if (left > right) {
+      if (left <= lowest) return true;
       limit = left;
       left = pieces_[left].right;
       if (left == kNone) return true;
     } else {
+      if (right < lowest) return true;
       limit = right + 1;
       right = pieces_[right].left;
       if (right == kNone) return true;
@@ -223,7 +222,8 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
     }
     while (true) {
       const size_t next = at + pieces_[token].bytes;
-      if (!work.is_dead(next) && (out.size() == fence || fit(out.back(), token))) {
+      if (!work.is_dead(next) &&
+          (out.size() == fence || fit(out.back(), token, lowest_join(text[at - 1], text[at])))) {
         out.push_back(token);
         at = next;
         break;
@@ -268,7 +268,7 @@ size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t
       uint32_t& old = best[to & mask];
       const bool better = ends & (count + 1 < old);
       old = better ? count + 1 : old;
-      last[to] = better ? node : last[to];
+      last[to] = better ? node << 8 | static_cast<uint32_t>(to - at) % 256 : last[to];
     }
     if (!found) {  // a character outside the alphabet: its bytes
       const size_t bytes = char_bytes(text[at]);
@@ -278,13 +278,14 @@ size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t
   }
   const size_t total = best[text.size() & mask];
   if (!emit) return total;
-  const size_t start = out.size();
-  out.resize(start + total);
+  const bool small = ring_ <= 256;  // no entry is larger than 255 bytes
+  out.resize(out.size() + total);
   size_t slot = out.size();
   for (size_t to = text.size(); to > 0;) {
     if (last[to] != Trie::kRoot) {
-      out[--slot] = trie_.longest_at(last[to]);
-      to -= pieces_[out[slot]].bytes;
+      out[--slot] = trie_.longest_at(last[to] >> 8);
+      // The size stands beside the node: with it the next token need not wait for this one.
+      to -= small ? last[to] & 0xff : pieces_[out[slot]].bytes;
       continue;
     }
     do {
@@ -318,19 +319,23 @@ std::vector<uint32_t> Encoder::parts_without() const {
 
 void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
   const size_t start = ids.size();
+  ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
   if (rule_ == Rule::Merges)
     by_merges<false>(text, kNone, ids);
   else
     by_fewest(text, true, ids);
-  size_t at = 0;  // entries become ids, and kNone the byte that stands there
-  for (size_t i = start; i < ids.size(); ++i) {
-    if (ids[i] == kNone) {
-      ids[i] = first_id_ + static_cast<unsigned char>(text[at++]);
-    } else {
-      at += pieces_[ids[i]].bytes;
-      ids[i] += first_id_ + 256;
+  // Each kNone becomes the byte that stands there; then entries become ids.
+  const auto begin = ids.begin() + static_cast<ptrdiff_t>(start);
+  if (std::find(begin, ids.end(), kNone) != ids.end()) {
+    size_t at = 0;
+    for (auto id = begin; id != ids.end(); ++id) {
+      const bool byte = *id == kNone;
+      const size_t next = at + (byte ? 1 : pieces_[*id].bytes);
+      if (byte) *id = static_cast<unsigned char>(text[at]) - 256u;
+      at = next;
     }
   }
+  for (auto id = begin; id != ids.end(); ++id) *id += first_id_ + 256;
 }
 
 size_t Encoder::count(std::string_view text) const {

@@ -62,8 +62,7 @@ class Encoder {
   struct Piece {
     uint32_t left = kNone, right = kNone;  // what it is made of
     uint32_t prefix = kNone;               // the longest entry that it begins with
-    uint16_t bytes = 0;
-    unsigned char first = 0, last = 0;  // its first and last byte
+    uint32_t bytes = 0;
   };
   struct Join {
     uint32_t left = kNone, right = kNone, joined = kNone;
@@ -75,7 +74,11 @@ class Encoder {
   bool formed_plainly(std::string_view text) const;
   uint32_t joined(uint32_t left, uint32_t right) const;
   void add_join(uint32_t left, uint32_t right, uint32_t entry);
-  bool fit(uint32_t left, uint32_t right) const;
+  bool fit(uint32_t left, uint32_t right, uint32_t lowest) const;
+  static size_t border(char last, char first) {
+    return size_t{static_cast<unsigned char>(last)} << 8 | static_cast<unsigned char>(first);
+  }
+  uint32_t lowest_join(char last, char first) const { return lowest_[border(last, first)]; }
   template <bool kBuilding>
   uint32_t usable(uint32_t entry, uint32_t limit) const;
   uint32_t longest(const char* from, const char* end) const;

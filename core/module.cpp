@@ -9,6 +9,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -51,15 +52,32 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T> values) {
   return {kept->data(), {kept->size()}, owner};
 }
 
+// Python's number for an id, made once and shared by all lists: half the cost of a list of ids
+// would otherwise be making and freeing its numbers.
+PyObject* number(uint32_t id) {
+  static std::vector<PyObject*> made;  // guarded by the GIL
+  if (id >= made.size()) made.resize(id + 1);
+  if (!made[id] && !(made[id] = PyLong_FromUnsignedLong(id))) throw nb::python_error();
+  Py_INCREF(made[id]);
+  return made[id];
+}
+
 nb::list to_list(const std::vector<uint32_t>& ids) {
   nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ids.size())));
   if (!list.is_valid()) throw nb::python_error();
-  for (size_t i = 0; i < ids.size(); ++i) {
-    PyObject* number = PyLong_FromUnsignedLong(ids[i]);
-    if (!number) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
-  }
+  for (size_t i = 0; i < ids.size(); ++i)
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number(ids[i]));
   return list;
+}
+
+// The ids of a text. The GIL is let go only where the text is long enough to be worth it.
+std::vector<uint32_t> encode(const Encoder& encoder, nb::str text) {
+  std::vector<uint32_t> ids;
+  const std::string_view utf8 = view(text);
+  std::optional<nb::gil_scoped_release> released;
+  if (utf8.size() > 4096) released.emplace();
+  encoder.encode(utf8, ids);
+  return ids;
 }
 
 constexpr size_t kPortion = 1 << 17;  // bytes of text between two looks at the GIL
@@ -336,29 +354,11 @@ NB_MODULE(_core, m) {
           },
           "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a)
       .def(
-          "encode",
-          [](const Encoder& self, nb::str text) {
-            std::vector<uint32_t> ids;
-            const std::string_view utf8 = view(text);
-            {
-              nb::gil_scoped_release released;
-              self.encode(utf8, ids);
-            }
-            return to_list(ids);
-          },
+          "encode", [](const Encoder& self, nb::str text) { return to_list(encode(self, text)); },
           "text"_a)
       .def(
           "encode_array",
-          [](const Encoder& self, nb::str text) {
-            std::vector<uint32_t> ids;
-            const std::string_view utf8 = view(text);
-            {
-              nb::gil_scoped_release released;
-              self.encode(utf8, ids);
-            }
-            return array(std::move(ids));
-          },
-          "text"_a)
+          [](const Encoder& self, nb::str text) { return array(encode(self, text)); }, "text"_a)
       .def(
           "encode_batch",
           [](const Encoder& self, nb::list texts, size_t threads, bool arrays) {
@@ -391,8 +391,7 @@ NB_MODULE(_core, m) {
       .def(
           "encode_with_offsets",
           [](const Encoder& self, nb::str text) {
-            std::vector<uint32_t> ids;
-            self.encode(view(text), ids);
+            const std::vector<uint32_t> ids = encode(self, text);
             return nb::make_tuple(to_list(ids), offsets(self, view(text), ids));
           },
           "text"_a)

@@ -53,7 +53,7 @@ class Slots {
  private:
   struct Block {
     std::array<uint64_t, 4> open{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};  // slots
-    std::bitset<256> taken;                                                               // bases
+    std::bitset<256> taken;                                                                // bases
     int free = 256;
 
     bool is_open(uint32_t slot) const { return open[slot / 64] >> (slot % 64) & 1; }
