@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,13 +31,15 @@ def parameters(node: ast.FunctionDef) -> list[str]:
     return plain + [f"*{arg.arg}" for arg in kinds.kwonlyargs]
 
 
-@pytest.mark.parametrize(("name", "node"), list(functions()), ids=lambda value: str(value)[:40])
-def test_parameters_agree(name: str, node: ast.FunctionDef) -> None:
+@pytest.mark.parametrize("name", [name for name, _ in functions()])
+def test_parameters_agree(name: str) -> None:
+    node = dict(functions())[name]
     found: object = _core
     for part in name.split("."):
         found = getattr(found, part)
     ((signature, *_),) = found.__nb_signature__  # type: ignore[attr-defined]
-    built = ast.parse(f"{signature}: ...").body[0]
+    # What it writes of arrays and of default values is no Python.
+    plain = re.sub(r"ndarray\[[^\]]*\]", "ndarray", signature).replace("= \\0", "= None")
+    built = ast.parse(f"{plain}: ...").body[0]
     assert isinstance(built, ast.FunctionDef)
-    skip = 1 if name.endswith("__len__") else 0  # nanobind leaves its self without a name
-    assert parameters(built)[skip:] == parameters(node)[skip:]
+    assert parameters(built) == parameters(node)
