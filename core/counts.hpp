@@ -80,6 +80,8 @@ class TextCounts {
 
 // The same, cut into parts by hash with a lock each, for many threads.
 class SharedCounts {
+  static constexpr size_t kParts = 64;
+
  public:
   // Collects what one thread saw, and hands it over with each lock taken once.
   class Batch {
@@ -99,7 +101,7 @@ class SharedCounts {
       int64_t count;
       uint32_t hash;
     };
-    std::array<std::vector<Row>, 64> rows_;
+    std::array<std::vector<Row>, kParts> rows_;
   };
   void add(const Batch& batch);
   void add(std::string_view text, int64_t count);
@@ -137,7 +139,6 @@ class SharedCounts {
   }
 
  private:
-  static constexpr size_t kParts = 64;
   static size_t part_of(uint64_t hash) { return hash >> 58; }  // TextCounts uses the low bits
   struct Part {
     std::mutex lock;

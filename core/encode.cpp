@@ -39,12 +39,12 @@ struct Encoder::Scratch {
 
   bool is_dead(size_t place) const { return dead[place >> 6] >> (place & 63) & 1; }
   void kill(size_t place) { dead[place >> 6] |= uint64_t{1} << (place & 63); }
-  // One very long text should not hold its memory for the life of the thread.
+  // Room for `size` values, whatever they are. One very long text does not keep its memory for the
+  // life of the thread.
   template <class T>
-  static void fit(std::vector<T>& buffer, size_t size, T value) {
-    if (buffer.capacity() > (1u << 22) && buffer.capacity() > 4 * size)
-      std::vector<T>().swap(buffer);
-    buffer.assign(size, value);
+  static void make_room(std::vector<T>& buffer, size_t size) {
+    if (buffer.size() > (1u << 22) && buffer.size() > 4 * size) std::vector<T>().swap(buffer);
+    if (buffer.size() < size) buffer.resize(size);
   }
 };
 
@@ -62,6 +62,7 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
       first_id_(first_id),
       trie_(views(entries_), weights),
       states_(entries_.size(), EntryState::Reachable),
+      sizes_(entries_.size()),
       pieces_(entries_.size()) {
   for (uint32_t e = 0; e < entries_.size(); ++e) {
     if (entries_[e].empty()) throw std::invalid_argument("an empty token");
@@ -72,7 +73,7 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
                                   "' must rank before all tokens");
     if (entries_[e].size() > 0xffff)
       throw std::invalid_argument("a token of more than 65535 bytes");
-    pieces_[e].bytes = static_cast<uint32_t>(entries_[e].size());
+    sizes_[e] = static_cast<uint16_t>(entries_[e].size());
     while (ring_ <= entries_[e].size()) ring_ *= 2;
   }
   if (rule_ == Rule::Fewest) return;
@@ -138,7 +139,7 @@ void Encoder::add_join(uint32_t left, uint32_t right, uint32_t entry) {
   pieces_[entry].left = left;
   pieces_[entry].right = right;
   const uint64_t hash = join_hash(left, right);
-  const size_t bit = hash >> 20 & (maybe_joined_.size() * 64 - 1);
+  const size_t bit = maybe_place(hash);
   maybe_joined_[bit >> 6] |= uint64_t{1} << (bit & 63);
   size_t i = hash & join_mask_;
   while (joins_[i].left != kNone) i = (i + 1) & join_mask_;
@@ -155,7 +156,7 @@ std::pair<uint32_t, uint32_t> Encoder::parts(uint32_t entry) const {
 
 uint32_t Encoder::joined(uint32_t left, uint32_t right) const {
   const uint64_t hash = join_hash(left, right);
-  const size_t bit = hash >> 20 & (maybe_joined_.size() * 64 - 1);
+  const size_t bit = maybe_place(hash);
   if (!(maybe_joined_[bit >> 6] >> (bit & 63) & 1)) return kNone;
   for (size_t i = hash & join_mask_;; i = (i + 1) & join_mask_) {
     const Join& join = joins_[i];
@@ -206,7 +207,8 @@ uint32_t Encoder::usable(uint32_t entry, uint32_t limit) const {
 template <bool kBuilding>
 size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const {
   Scratch& work = scratch();
-  Scratch::fit(work.dead, text.size() / 64 + 1, uint64_t{0});
+  Scratch::make_room(work.dead, text.size() / 64 + 1);
+  std::fill_n(work.dead.begin(), text.size() / 64 + 1, 0);
   const char* const end = text.data() + text.size();
   const size_t start = out.size();
   size_t fence = start;  // nothing before this token takes part in the present stretch
@@ -221,7 +223,7 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
       continue;
     }
     while (true) {
-      const size_t next = at + pieces_[token].bytes;
+      const size_t next = at + sizes_[token];
       if (!work.is_dead(next) &&
           (out.size() == fence || fit(out.back(), token, lowest_join(text[at - 1], text[at])))) {
         out.push_back(token);
@@ -233,7 +235,7 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
         work.kill(at);
         token = out.back();
         out.pop_back();
-        at -= pieces_[token].bytes;
+        at -= sizes_[token];
         token = usable<kBuilding>(pieces_[token].prefix, limit);
       }
     }
@@ -250,7 +252,7 @@ size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t
   Scratch& work = scratch();
   const size_t mask = ring_ - 1;
   work.best.assign(ring_, kNone);
-  if (work.last.size() < text.size() + 1) Scratch::fit(work.last, text.size() + 1, kNone);
+  Scratch::make_room(work.last, text.size() + 1);
   uint32_t* const best = work.best.data();
   uint32_t* const last = work.last.data();
   uint32_t count = 0;
@@ -285,7 +287,7 @@ size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t
     if (last[to] != Trie::kRoot) {
       out[--slot] = trie_.longest_at(last[to] >> 8);
       // The size stands beside the node: with it the next token need not wait for this one.
-      to -= small ? last[to] & 0xff : pieces_[out[slot]].bytes;
+      to -= small ? last[to] & 0xff : sizes_[out[slot]];
       continue;
     }
     do {
@@ -330,7 +332,7 @@ void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
     size_t at = 0;
     for (auto id = begin; id != ids.end(); ++id) {
       const bool byte = *id == kNone;
-      const size_t next = at + (byte ? 1 : pieces_[*id].bytes);
+      const size_t next = at + (byte ? 1 : sizes_[*id]);
       if (byte) *id = static_cast<unsigned char>(text[at]) - 256u;
       at = next;
     }

@@ -62,7 +62,6 @@ class Encoder {
   struct Piece {
     uint32_t left = kNone, right = kNone;  // what it is made of
     uint32_t prefix = kNone;               // the longest entry that it begins with
-    uint32_t bytes = 0;
   };
   struct Join {
     uint32_t left = kNone, right = kNone, joined = kNone;
@@ -74,6 +73,7 @@ class Encoder {
   bool formed_plainly(std::string_view text) const;
   uint32_t joined(uint32_t left, uint32_t right) const;
   void add_join(uint32_t left, uint32_t right, uint32_t entry);
+  size_t maybe_place(uint64_t hash) const { return hash >> 20 & (maybe_joined_.size() * 64 - 1); }
   bool fit(uint32_t left, uint32_t right, uint32_t lowest) const;
   static size_t border(char last, char first) {
     return size_t{static_cast<unsigned char>(last)} << 8 | static_cast<unsigned char>(first);
@@ -92,6 +92,7 @@ class Encoder {
   uint32_t first_id_;
   Trie trie_;
   std::vector<EntryState> states_;
+  std::vector<uint16_t> sizes_;  // of the entries, in bytes: small, because it is read most
   LargeVector<Piece> pieces_;
   size_t ring_ = 8;                     // a power of two above the size of the longest entry
   LargeVector<Join> joins_;             // open addressing

@@ -52,21 +52,14 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> array(std::vector<T> values) {
   return {kept->data(), {kept->size()}, owner};
 }
 
-// Python's number for an id, made once and shared by all lists: half the cost of a list of ids
-// would otherwise be making and freeing its numbers.
-PyObject* number(uint32_t id) {
-  static std::vector<PyObject*> made;  // guarded by the GIL
-  if (id >= made.size()) made.resize(id + 1);
-  if (!made[id] && !(made[id] = PyLong_FromUnsignedLong(id))) throw nb::python_error();
-  Py_INCREF(made[id]);
-  return made[id];
-}
-
 nb::list to_list(const std::vector<uint32_t>& ids) {
   nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ids.size())));
   if (!list.is_valid()) throw nb::python_error();
-  for (size_t i = 0; i < ids.size(); ++i)
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number(ids[i]));
+  for (size_t i = 0; i < ids.size(); ++i) {
+    PyObject* number = PyLong_FromUnsignedLong(ids[i]);
+    if (!number) throw nb::python_error();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
+  }
   return list;
 }
 

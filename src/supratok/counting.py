@@ -55,9 +55,8 @@ def count_words(corpus: Corpus, threads: int, progress: Progress) -> Counted:
     if counted.documents == 0:
         raise CorpusError("the corpus is empty: no documents were found; check what was passed")
     if not counted.holds_out:
-        texts = counted.deciding.documents + counted.measuring.documents
-        counted.words.count(texts, threads)
-        counted.characters = sum(map(len, texts))
+        counted.words.count(corpus, threads)
+        counted.characters = sum(map(len, corpus))
     counted.skipped = dict(sorted(corpus.skipped.items()))
     progress.end(words=len(counted.words), documents=counted.documents)
     return counted

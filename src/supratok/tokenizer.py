@@ -33,6 +33,7 @@ VERSION = 1
 BYTES = 256
 
 Birth = Literal["alphabet", "traditional", "multiword"]
+Row = tuple[str, int, Birth]  # a token in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +67,22 @@ class Tokenizer:
     def __init__(
         self, vocabulary: Iterable[Token], recipe: Recipe, report: dict[str, Any] | None = None
     ) -> None:
-        self.vocabulary = tuple(vocabulary)
+        rows = [(token.text, token.count, token.born) for token in vocabulary]
+        self._set_up(rows, recipe, report)
+
+    def _set_up(self, rows: list[Row], recipe: Recipe, report: dict[str, Any] | None) -> None:
+        # Columns, not objects: a hundred thousand objects would slow down every round of Python's
+        # garbage collection.
+        self._texts = [text for text, _, _ in rows]
+        self._counts = [count for _, count, _ in rows]
+        self._births: list[Birth] = [born for _, _, born in rows]
         self.recipe = recipe
         self.report = report or {}
         self.special_tokens = {text: id for id, text in enumerate(recipe.special_tokens)}
         self._first_id = len(self.special_tokens)
         self._core = _core.Encoder(
-            [token.text for token in self.vocabulary],
-            [token.count for token in self.vocabulary],
+            self._texts,
+            self._counts,
             fewest=recipe.segmentation == "fewest",
             first_id=self._first_id,
         )
@@ -85,9 +94,7 @@ class Tokenizer:
                 why = (
                     "its text encodes to other tokens" if state == 1 else "its parts rank after it"
                 )
-                raise ValueError(
-                    f"token {place} ({self.vocabulary[place].text!r}) can never be used: {why}"
-                )
+                raise ValueError(f"token {place} ({self._texts[place]!r}) can never be used: {why}")
 
     # --- Encoding
 
@@ -172,10 +179,8 @@ class Tokenizer:
         entry = id - self._first_id - BYTES
         if entry < 0:
             return Piece(id, self.token_text(id), "byte", start, end, ())
-        token = self.vocabulary[entry]
-        parts = self._core.parts(entry) or ()
-        names = tuple(self.vocabulary[part].text for part in parts)
-        return Piece(id, token.text, token.born, start, end, names)
+        parts = tuple(self._texts[part] for part in self._core.parts(entry) or ())
+        return Piece(id, self._texts[entry], self._births[entry], start, end, parts)
 
     # --- Decoding
 
@@ -204,9 +209,14 @@ class Tokenizer:
     # --- The vocabulary
 
     @property
+    def vocabulary(self) -> tuple[Token, ...]:
+        """The alphabet and the tokens, in rank order."""
+        return tuple(map(Token, self._texts, self._counts, self._births))
+
+    @property
     def vocab_size(self) -> int:
         """Special tokens, bytes, alphabet and tokens together: ids are below this."""
-        return self._first_id + BYTES + len(self.vocabulary)
+        return self._first_id + BYTES + len(self._texts)
 
     def token_text(self, id: int) -> str:
         """The text of one id; a byte symbol is written <0xE2>."""
@@ -215,7 +225,7 @@ class Tokenizer:
         if id < self._first_id:
             return self.recipe.special_tokens[id]
         entry = id - self._first_id - BYTES
-        return self.vocabulary[entry].text if entry >= 0 else f"<0x{entry + BYTES:02X}>"
+        return self._texts[entry] if entry >= 0 else f"<0x{entry + BYTES:02X}>"
 
     def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
         """How often each id occurs in the encodings of the texts: an array of vocab_size."""
@@ -236,7 +246,7 @@ class Tokenizer:
         return {
             "recipe": self.recipe.to_dict(),
             "report": self.report,
-            "tokens": [[token.text, token.count, token.born] for token in self.vocabulary],
+            "tokens": [list(row) for row in self._rows()],
         }
 
     @classmethod
@@ -258,11 +268,20 @@ class Tokenizer:
             raise ValueError(
                 f"{path}: the checksum does not match, the file was changed or damaged"
             )
-        tokens = (Token(*row) for row in document["tokens"])
-        return cls(tokens, Recipe.from_dict(document["recipe"]), document["report"])
+        recipe = Recipe.from_dict(document["recipe"])
+        return cls._of_rows(document["tokens"], recipe, document["report"])
+
+    @classmethod
+    def _of_rows(cls, rows: list[Row], recipe: Recipe, report: dict[str, Any]) -> Tokenizer:
+        tokenizer = cls.__new__(cls)
+        tokenizer._set_up(rows, recipe, report)
+        return tokenizer
+
+    def _rows(self) -> list[Row]:
+        return list(zip(self._texts, self._counts, self._births, strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Tokenizer, (self.vocabulary, self.recipe, self.report))
+        return (type(self)._of_rows, (self._rows(), self.recipe, self.report))
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
