@@ -9,6 +9,7 @@ encodes to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -208,7 +209,7 @@ class Tokenizer:
 
     # --- The vocabulary
 
-    @property
+    @functools.cached_property
     def vocabulary(self) -> tuple[Token, ...]:
         """The alphabet and the tokens, in rank order."""
         return tuple(map(Token, self._texts, self._counts, self._births))
