@@ -160,7 +160,6 @@ class PairSketch {
   size_t at_least(uint32_t count) const;
   void merge(const uint32_t* counters, size_t size);
   std::vector<uint32_t> counters() const;
-  int bits() const { return bits_; }
 
  private:
   int bits_;

@@ -1,7 +1,6 @@
 #include "merge.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -58,23 +57,6 @@ Sequences Sequences::of_runs(SharedCounts& runs) {
   return all;
 }
 
-Sequences Sequences::below(uint32_t symbols) const {
-  Sequences all;
-  std::vector<uint32_t> sequence;
-  for (size_t b = 0; b < bands.size(); ++b) {
-    const size_t end = b + 1 < bands.size() ? bands[b + 1].start : cells.size();
-    for (size_t i = bands[b].start; i < end; ++i) {
-      if (cells[i] < symbols) {
-        sequence.push_back(cells[i]);
-        continue;
-      }
-      all.add(sequence, bands[b].weight);
-      sequence.clear();
-    }
-  }
-  return all;
-}
-
 // --- Setting up
 
 std::vector<Symbol> Merger::characters(const std::vector<uint32_t>& alphabet) {
@@ -104,6 +86,9 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
       width_(symbols_.size(), 1),
       cells_(std::move(sequences.cells)),
       bands_(std::move(sequences.bands)) {
+  for (const uint32_t cell : cells_)
+    if (cell != kGap && cell >= symbols_.size())
+      throw std::invalid_argument("a sequence holds a symbol that is not given");
   for (size_t band = 0, start = 0; start < cells_.size(); start += size_t{1} << kBlockBits) {
     while (band + 1 < bands_.size() && bands_[band + 1].start <= start) ++band;
     first_band_.push_back(static_cast<uint32_t>(band));

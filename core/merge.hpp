@@ -52,8 +52,6 @@ struct Sequences {
   static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet);
   // Runs as words, by their places among the known ones. Empties the table of runs.
   static Sequences of_runs(SharedCounts& runs);
-  // The same without symbols from `symbols` on, which become cuts.
-  Sequences below(uint32_t symbols) const;
 };
 
 class Merger {

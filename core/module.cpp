@@ -2,7 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -13,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "counts.hpp"
@@ -290,12 +290,13 @@ NB_MODULE(_core, m) {
           "words"_a, "alphabet"_a, "limits"_a, "min_count"_a)
       .def_static(
           "over_words",
-          [](const Sequences& runs, nb::list words, const Limits& limits, int64_t min_count) {
+          [](Sequences& runs, nb::list words, const Limits& limits, int64_t min_count) {
             const auto texts = strings(words);
             nb::gil_scoped_release released;
-            return Merger(runs.below(texts.size()), Merger::words(texts), limits, min_count);
+            return Merger(std::exchange(runs, {}), Merger::words(texts), limits, min_count);
           },
-          "runs"_a, "words"_a, "limits"_a, "min_count"_a)
+          "runs"_a, "words"_a, "limits"_a, "min_count"_a,
+          "Over runs of these words, the ones that the runs were counted with. Empties `runs`.")
       .def(
           "run",
           [](Merger& self, size_t count) {

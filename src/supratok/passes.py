@@ -107,9 +107,8 @@ def learn_multiword(
         table = count_runs(corpus, counted, known, recipe.boundaries, floor, threads, progress)
         runs = len(table)
         progress.start("multiword", words.room, "tokens")
-        sequences = _core.Sequences.of_runs(table)
+        merger = _multiword_merger(_core.Sequences.of_runs(table), known, recipe, floor)
         del table
-        merger = _multiword_merger(sequences, known, recipe, floor)
         before = merger.usage()
         if wanted is None:
             crossover = _run_to_parity(merger, words, recipe, floor, progress)
@@ -117,7 +116,7 @@ def learn_multiword(
             crossover = wanted
             _run(merger, words.room - wanted, progress)
         if crossover is not None:
-            chosen = _choose_phrases(merger, words, crossover, recipe)
+            chosen = _choose_phrases(merger, known, words, crossover, recipe)
             if crossover + len(chosen) >= words.room or floor == recipe.min_count:
                 progress.end(crossover=crossover, phrases=len(chosen))
                 return _phrases(merger, known, before, crossover, chosen, runs)
@@ -213,7 +212,7 @@ def find_parity(
 
 
 def _choose_phrases(
-    merger: _core.Merger, words: Words, crossover: int, recipe: Recipe
+    merger: _core.Merger, known: list[str], words: Words, crossover: int, recipe: Recipe
 ) -> list[int]:
     """The places, among the merges, of the phrases that fill the room behind the crossover.
 
@@ -223,26 +222,25 @@ def _choose_phrases(
     complete = len(_complete_words(words, crossover))
     needed = words.room - crossover
     while True:
-        rarest = _rarest_words(merger)
-        first = {text: place for place, text in reversed(list(enumerate(merger.texts())))}
+        rarest = _rarest_words(merger, len(known))
+        texts = merger.texts()
+        first = {text: place for place, text in reversed(list(enumerate(texts)))}
         new = sorted(first[text] for text in first.keys() - set(base))
         chosen = [place for place in new if rarest[place] < complete]
         if recipe.segmentation == "merges":
-            texts = merger.texts()
             good = _encodable(base, [texts[place] for place in chosen])
             chosen = [chosen[i] for i in good]
         if len(chosen) >= needed or merger.run(needed - len(chosen)) == 0:
             return chosen[:needed]
 
 
-def _rarest_words(merger: _core.Merger) -> list[int]:
+def _rarest_words(merger: _core.Merger, known: int) -> list[int]:
     """Of each merge, the last of its words in the list of complete ones, which is by rank."""
     lefts, rights = (part.tolist() for part in merger.parts())
-    given = len(merger.usage()) - len(lefts)
-    rarest = list(range(given))
+    rarest = list(range(known))
     for left, right in zip(lefts, rights, strict=True):
         rarest.append(max(rarest[left], rarest[right]))
-    return rarest[given:]
+    return rarest[known:]
 
 
 def _encodable(base: list[str], texts: list[str]) -> list[int]:

@@ -60,13 +60,9 @@ def prune(
 
 def round_size(start: int, end: int, round: int) -> int:
     """How many entries a round leaves: each drops the same share."""
-    return (
-        max(end, round_half_up(start * (end / start) ** (round / ROUNDS))) if start > end else start
-    )
-
-
-def round_half_up(value: float) -> int:
-    return int(value + 0.5)
+    if start <= end:
+        return start
+    return max(end, int(start * (end / start) ** (round / ROUNDS) + 0.5))
 
 
 def _encoder(

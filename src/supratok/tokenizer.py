@@ -53,7 +53,7 @@ class Piece:
 
     id: int
     text: str  # a byte symbol is written <0xE2>
-    born: str  # the pass, or "byte" or "special"
+    born: str  # the pass, or "byte"
     start: int  # in characters
     end: int
     parts: tuple[str, ...]  # the two tokens it is joined from, under the merges rule
