@@ -10,8 +10,12 @@ something out, for an ablation, is one `replace`:
 from __future__ import annotations
 
 import dataclasses
+import math
+import os
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
 Segmentation = Literal["merges", "fewest"]
@@ -51,12 +55,144 @@ class Boundaries:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Curation:
+    """Paper 3.2: documents are sorted into three bins by the entropy of their character bigrams,
+    and a share of each bin is kept."""
+
+    low: float = 3.0  # Paper 3.2: fewer bits than this is low entropy
+    high: float = 4.5  # Paper 3.2: more is high; between them is medium
+    keep: tuple[float, float, float] = (0.10, 0.50, 0.90)  # Paper 3.2: of low, medium and high
+    # Choice: `low` and `high` may be shares of the documents (0.05 and 0.25, say) instead of bits.
+    # By the paper's formula nearly every document lies above 4.5 bits (docs/log.md).
+    by_quantile: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep", tuple(self.keep))
+        if len(self.keep) != 3 or not all(0.0 <= share <= 1.0 for share in self.keep):
+            raise ValueError(f"keep={self.keep}: three shares from 0 to 1, of low, medium and high")
+        most = 1.0 if self.by_quantile else math.inf
+        if not 0.0 <= self.low <= self.high <= most:
+            raise ValueError(
+                f"low={self.low}, high={self.high}: needs 0 <= low <= high"
+                + (
+                    " <= 1, as they are shares of the documents"
+                    if self.by_quantile
+                    else ", in bits"
+                )
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seeds:
+    """Paper 3.3: phrases that stick together, mined before training; the multiword pass takes them
+    without asking for more."""
+
+    min_words: int = 2  # Paper 3.3
+    max_words: int = 6  # Paper 3.3
+    min_pmi: float = 2.0  # Paper 3.3, in bits
+    min_count: int = 100  # Paper 3.3
+    # Choice, for the paper's overlap control: a phrase is left out if this share of its occurrences
+    # lies inside one longer phrase that was chosen.
+    overlap: float = 0.9
+
+    def __post_init__(self) -> None:
+        _check_at_least(self, "min_words", 2)
+        _check_at_least(self, "max_words", self.min_words)
+        _check_at_least(self, "min_count", 1)
+        if not 0.0 < self.overlap <= 1.0:
+            raise ValueError(f"overlap={self.overlap}: a share above 0, at most 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Screen:
+    """What two neighbours must show to join in the multiword pass, unless they are seeded."""
+
+    min_pmi: float = 5.0  # Paper 3.5, in bits
+    min_count: int = 5  # Paper 3.5
+    min_documents: int = 1  # Choice: a phrase of a single document helps no other
+
+    def __post_init__(self) -> None:
+        _check_at_least(self, "min_count", 1)
+        _check_at_least(self, "min_documents", 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scripts:
+    """Paper 3.4 and Appendix E: what is done differently by script and language. Without it
+    (`scripts=None`) words are cut at whitespace alone, whatever their characters."""
+
+    # Appendix E: in scripts without spaces, a bigram of characters seen less often is a boundary.
+    gate: int = 50
+    # Appendix E: suffixes mined for each of Turkish and Finnish.
+    suffixes: int = 200
+    # Choice: in this share of the occurrences of a word its stem and suffix do not join.
+    suffix_weight: float = 0.5
+    # Choice: this share of the evidence for Arabic words that differ only in hamza is pooled.
+    hamza: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check_at_least(self, "gate", 0)
+        _check_at_least(self, "suffixes", 0)
+        for name in ("suffix_weight", "hamza"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name}={getattr(self, name)}: a share from 0 to 1")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expressions:
+    """Paper 3.3 and Appendix A: the score of a span of words, what is rejected, and what a span
+    must be worth to displace other tokens."""
+
+    max_words: int = 5
+    # Hard rejections.
+    min_count: int = 3
+    min_pmi: float = 4.4
+    min_boundary_gate: float = 0.18
+    max_stopwords: float = 0.75  # rejected from this share on
+    min_score: float = 0.40  # rejected up to this score
+    # Gates: sigmoids of boundary entropy and of NPMI.
+    boundary_anchor: float = 1.15
+    boundary_slope: float = 1.75
+    npmi_anchor: float = 0.22
+    npmi_slope: float = 6.0
+    # Bonuses and penalties.
+    specificity: float = 0.14
+    connection: float = 0.50
+    stop_floor: float = 0.30
+    stop_weight: float = 0.78
+    stop_power: float = 1.35
+    length: float = 0.08
+    content: float = 0.04
+    content_from: float = 5.0  # mean letters a word
+    long_surface: int = 42  # characters
+    long_penalty: float = 0.88
+    # The held-out gain.
+    document_gain: float = 0.60
+    training_gain: float = 0.18
+    unseen_factor: float = 0.45  # of the score, where held-out text lacks the span
+    # Leaf surgery.
+    utility_documents: float = 0.35
+    priority_score: float = 0.03
+    # Choice: counts in the training text, scaled down to the size of the held-out text, stand in
+    # for this share of the counts in held-out text. 0 is the paper; but held-out text is small, and
+    # tokens chosen by it alone are chosen by its accidents (docs/log.md).
+    training_share: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """Everything that decides the result, besides the text."""
 
     vocab_size: int
     segmentation: Segmentation = "merges"
     boundaries: Boundaries = field(default_factory=Boundaries)
+    # The components of the paper; each is taken out by setting it to None (or False).
+    curation: Curation | None = None
+    seeds: Seeds | None = None
+    curriculum: bool = True  # words before phrases; without, all merges compete from the start
+    screen: Screen | None = None
+    scripts: Scripts | None = field(default_factory=Scripts)
+    expressions: Expressions | None = None
     # Choice: rarer characters are written as bytes. 1.0 keeps every character seen.
     character_coverage: float = 0.9999
     # Choice: a pair seen once is no evidence.
@@ -98,9 +234,29 @@ class Recipe:
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
         """The recipe of these values; an unknown name is an error, never ignored."""
         values = dict(values)
-        if isinstance(values.get("boundaries"), Mapping):
-            values["boundaries"] = _from_mapping(Boundaries, values["boundaries"])
+        for name, kind in _PARTS.items():
+            if isinstance(values.get(name), Mapping):
+                values[name] = _from_mapping(kind, values[name])
         return _from_mapping(cls, values)
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Recipe:
+        """The recipe written in a TOML file; `changes` go before what it says. See the README."""
+        try:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            return cls.from_dict(values | changes)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+_PARTS: dict[str, type] = {
+    "boundaries": Boundaries,
+    "curation": Curation,
+    "seeds": Seeds,
+    "screen": Screen,
+    "scripts": Scripts,
+    "expressions": Expressions,
+}
 
 
 T = TypeVar("T")
