@@ -263,20 +263,21 @@ WordIndex::WordIndex(const std::vector<std::string>& words) : words_(words) {
 }
 
 RunTable::RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs,
-                   Joints joints, uint32_t floor)
-    : known_(known_words), pairs_(pairs), joints_(joints), floor_(floor) {}
+                   Joints joints, uint32_t floor, const Pieces& pieces)
+    : known_(known_words), pairs_(pairs), joints_(joints), floor_(floor), pieces_(pieces) {}
 
 void RunTable::add(const std::vector<std::string_view>& documents) {
   static thread_local SharedCounts::Batch batch;
   static thread_local std::vector<uint32_t> words;  // of all runs found here, end to end
   static thread_local std::vector<size_t> starts;   // of each run, among them
+  static thread_local std::vector<uint32_t> ids;    // of a word in pieces
   batch.clear();
   words.clear();
   starts.assign(1, 0);
   for (std::string_view document : documents) {
     WordReader reader(document);
     Word word, before{};
-    uint64_t before_hash = 0;
+    uint64_t before_hash = 0;  // 0: it stands in pieces
     const auto close = [&] {
       if (words.size() - starts.back() > 1)
         starts.push_back(words.size());
@@ -286,14 +287,26 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
     while (reader.next(word)) {
       const uint64_t hash = hash_bytes(word.text);
       const uint32_t place = word.joinable() ? known_.find(word.text, hash) : WordIndex::kNone;
+      const bool whole = place != WordIndex::kNone;
+      ids.clear();
+      if (!whole && word.joinable() && pieces_.encoder && pieces_.scripts[word.script])
+        pieces_.encoder->encode(word.text, ids);
       const bool open = words.size() > starts.back();
-      if (place == WordIndex::kNone ||
-          (open && !(pairs_.bound(before_hash, hash) >= floor_ && joints_.allow(before, word))))
+      if ((!whole && ids.empty()) ||
+          (open && !(joints_.allow(before, word) &&
+                     (!whole || !before_hash || pairs_.bound(before_hash, hash) >= floor_))))
         close();
-      if (place == WordIndex::kNone) continue;
-      words.push_back(place);
+      if (whole) words.push_back(place);
+      for (const uint32_t id : ids) {
+        const std::string_view piece = pieces_.encoder->bytes_of(id);
+        const uint32_t found = known_.find(piece, hash_bytes(piece));
+        if (found == WordIndex::kNone)
+          close();
+        else
+          words.push_back(found);
+      }
       before = word;
-      before_hash = hash;
+      before_hash = whole ? hash : 0;
     }
     close();
   }

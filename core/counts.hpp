@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "encode.hpp"
 #include "memory.hpp"
 #include "text.hpp"
 
@@ -218,13 +219,20 @@ class WordIndex {
   size_t mask_;
 };
 
+// Which words that are not known are taken in pieces: those of some scripts, or all.
+struct Pieces {
+  const Encoder* encoder = nullptr;  // cuts a word into entries, by merges
+  std::array<bool, 256> scripts{};
+};
+
 // Counts runs: the longest sequences of neighbouring words that are all known, may join, and whose
 // every pair may have been seen at least `floor` times. A run is kept as the places of its words in
-// the list of known ones, 32 bits each.
+// the list of known ones, 32 bits each. A word that is not known ends a run, or goes on in pieces
+// that are; pairs with a piece have no bound, so any may stand in a run.
 class RunTable {
  public:
   RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs, Joints joints,
-           uint32_t floor);
+           uint32_t floor, const Pieces& pieces);
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count);  // the text must be made of known words
   std::vector<Row> rows() const;
@@ -236,6 +244,7 @@ class RunTable {
   const PairSketch& pairs_;
   Joints joints_;
   uint32_t floor_;
+  Pieces pieces_;
 };
 
 // A run's words, from the bytes it is kept as.

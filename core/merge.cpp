@@ -1,6 +1,7 @@
 #include "merge.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -79,9 +80,11 @@ std::vector<Symbol> Merger::words(const std::vector<std::string>& words) {
   return symbols;
 }
 
-Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count)
+Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
+               Screen screen)
     : limits_(limits),
       min_count_(min_count),
+      screen_(std::move(screen)),
       symbols_(std::move(symbols)),
       width_(symbols_.size(), 1),
       cells_(std::move(sequences.cells)),
@@ -89,6 +92,8 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
   for (const uint32_t cell : cells_)
     if (cell != kGap && cell >= symbols_.size())
       throw std::invalid_argument("a sequence holds a symbol that is not given");
+  if (!screen_.bits.empty() && screen_.bits.size() != symbols_.size())
+    throw std::invalid_argument("as many bits as symbols");
   for (size_t band = 0, start = 0; start < cells_.size(); start += size_t{1} << kBlockBits) {
     while (band + 1 < bands_.size() && bands_[band + 1].start <= start) ++band;
     first_band_.push_back(static_cast<uint32_t>(band));
@@ -123,7 +128,7 @@ void Merger::count_pairs() {
   all.swap(pairs_);
   table_.assign(1 << 16, {});
   for (size_t p = 0; p < all.size(); ++p) {
-    if (all[p].count < min_count_) continue;
+    if (all[p].count < min_count_ || !passes(all[p].left, all[p].right, all[p].count)) continue;
     all[p].places.reserve(places[p]);
     insert(std::move(all[p]));
   }
@@ -148,6 +153,17 @@ bool Merger::may_join(uint32_t left, uint32_t right) const {
   const Symbol &a = symbols_[left], &b = symbols_[right];
   return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
          !(limits_.one_script && a.script && b.script && a.script != b.script);
+}
+
+bool Merger::passes(uint32_t left, uint32_t right, int64_t count) {
+  ++candidates_;
+  if (screen_.bits.empty() ||
+      std::log2(static_cast<double>(count)) + screen_.bits[left] + screen_.bits[right] >=
+          screen_.least ||
+      screen_.always.contains(symbols_[left].text + symbols_[right].text))
+    return true;
+  ++screened_;
+  return false;
 }
 
 // The slot of the pair, or the empty slot where it belongs.
@@ -247,6 +263,7 @@ void Merger::apply(uint32_t pair) {
   symbols_.push_back({symbols_[a].text + symbols_[b].text, symbols_[a].units + symbols_[b].units,
                       symbols_[a].script ? symbols_[a].script : symbols_[b].script});
   width_.push_back(width_[a] + width_[b]);
+  if (!screen_.bits.empty()) screen_.bits.push_back(screen_.bits[a] + screen_.bits[b]);
   lefts_.resize(symbols_.size());
   rights_.resize(symbols_.size());
 
@@ -297,7 +314,7 @@ void Merger::collect(uint32_t symbol) {
       fresh->seen[neighbour] = false;
       const uint32_t left = fresh == &lefts_ ? neighbour : symbol;
       const uint32_t right = fresh == &lefts_ ? symbol : neighbour;
-      if (weight < min_count_ || !may_join(left, right)) continue;
+      if (weight < min_count_ || !may_join(left, right) || !passes(left, right, weight)) continue;
       slot_[neighbour] = static_cast<uint32_t>(pairs_.size());
       insert({left, right, weight, {}});
     }

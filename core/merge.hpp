@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,14 @@ struct Limits {
   bool one_script;  // two scripts do not join
 };
 
+// What a pair must show when it first appears, beyond being frequent: log2 of its count plus the
+// bits of all its symbols must reach `least`, unless the joined text is one of `always`.
+struct Screen {
+  std::vector<double> bits;  // by symbol; empty: every pair is welcome
+  double least = 0;
+  std::unordered_set<std::string> always;
+};
+
 // Sequences of symbols in one array of cells, with kGap before, between and after them, laid out by
 // falling weight: all cells from a band's start to the next band's have its weight.
 struct Sequences {
@@ -56,7 +65,8 @@ struct Sequences {
 
 class Merger {
  public:
-  Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count);
+  Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
+         Screen screen = {});
 
   static std::vector<Symbol> characters(const std::vector<uint32_t>& alphabet);
   static std::vector<Symbol> words(const std::vector<std::string>& words);
@@ -66,6 +76,11 @@ class Merger {
 
   // How often each symbol stands in the sequences as they are now.
   std::vector<int64_t> usage() const;
+
+  // How many pairs were frequent enough and allowed to join, and how many of them the screen left
+  // out.
+  size_t candidates() const { return candidates_; }
+  size_t screened() const { return screened_; }
 
   const std::vector<Symbol>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return merges_; }  // of the last symbols, in order
@@ -102,6 +117,7 @@ class Merger {
   }
 
   bool may_join(uint32_t left, uint32_t right) const;
+  bool passes(uint32_t left, uint32_t right, int64_t count);
   bool better(const Candidate& a, const Candidate& b) const;
   void push(uint32_t pair);
   Candidate pop();
@@ -114,6 +130,8 @@ class Merger {
 
   Limits limits_;
   int64_t min_count_;
+  Screen screen_;
+  size_t candidates_ = 0, screened_ = 0;
   std::vector<Symbol> symbols_;
   std::vector<Merge> merges_;
   std::vector<uint32_t> width_;  // of each symbol, in cells

@@ -18,6 +18,7 @@
 #include "counts.hpp"
 #include "encode.hpp"
 #include "merge.hpp"
+#include "survey.hpp"
 #include "text.hpp"
 
 namespace nb = nanobind;
@@ -243,10 +244,14 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](RunTable* self, nb::list known_words, const WordTable& words, const Joints& joints,
-             uint32_t floor) {
-            new (self) RunTable(strings(known_words), words.pairs, joints, floor);
+             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
+            Pieces cut{pieces, {}};
+            for (const uint8_t script : scripts) cut.scripts[script] = true;
+            new (self) RunTable(strings(known_words), words.pairs, joints, floor, cut);
           },
-          "known_words"_a, "words"_a, "joints"_a, "floor"_a, nb::keep_alive<1, 3>())
+          "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
+          "scripts"_a = std::vector<uint8_t>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
+          "With `pieces`, words of these scripts that are not known stand in the pieces it gives.")
       .def(
           "count",
           [](RunTable& self, nb::iterable documents, size_t threads) {
@@ -290,12 +295,16 @@ NB_MODULE(_core, m) {
           "words"_a, "alphabet"_a, "limits"_a, "min_count"_a)
       .def_static(
           "over_words",
-          [](Sequences& runs, nb::list words, const Limits& limits, int64_t min_count) {
-            const auto texts = strings(words);
+          [](Sequences& runs, nb::list words, const Limits& limits, int64_t min_count,
+             std::vector<double> bits, double least, nb::list always) {
+            const auto texts = strings(words), welcome = strings(always);
             nb::gil_scoped_release released;
-            return Merger(std::exchange(runs, {}), Merger::words(texts), limits, min_count);
+            Screen screen{std::move(bits), least, {welcome.begin(), welcome.end()}};
+            return Merger(std::exchange(runs, {}), Merger::words(texts), limits, min_count,
+                          std::move(screen));
           },
-          "runs"_a, "words"_a, "limits"_a, "min_count"_a,
+          "runs"_a, "words"_a, "limits"_a, "min_count"_a, "bits"_a = std::vector<double>(),
+          "least"_a = 0.0, "always"_a = nb::list(),
           "Over runs of these words, the ones that the runs were counted with. Empties `runs`.")
       .def(
           "run",
@@ -328,6 +337,8 @@ NB_MODULE(_core, m) {
             return nb::make_tuple(array(std::move(lefts)), array(std::move(rights)));
           },
           "The symbols that each merge joined: first those given, then the merges, in order.")
+      .def("candidates", [](const Merger& self) { return self.candidates(); })
+      .def("screened", [](const Merger& self) { return self.screened(); })
       .def("counts", [](const Merger& self) {
         std::vector<int64_t> counts;
         for (const Merge& merge : self.merges()) counts.push_back(merge.count);
@@ -449,4 +460,39 @@ NB_MODULE(_core, m) {
             return nb::make_tuple(left, right);
           },
           "entry"_a, "The two entries that an entry is joined from, or None for a character.");
+
+  nb::class_<Survey>(m, "Survey")
+      .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
+      .def(
+          "count",
+          [](Survey& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def("uses", [](const Survey& self) { return array(self.uses); })
+      .def("documents", [](const Survey& self) { return array(self.documents); });
+
+  nb::class_<Neighbours>(m, "Neighbours")
+      .def(nb::init<const Encoder&, const Survey&, uint32_t>(), "encoder"_a, "survey"_a, "floor"_a,
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def(
+          "count",
+          [](Neighbours& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def(
+          "rows",
+          [](const Neighbours& self) {
+            std::vector<uint32_t> lefts, rights;
+            std::vector<int64_t> counts;
+            for (const auto& [left, right, count] : self.rows()) {
+              lefts.push_back(left);
+              rights.push_back(right);
+              counts.push_back(count);
+            }
+            return nb::make_tuple(array(std::move(lefts)), array(std::move(rights)),
+                                  array(std::move(counts)));
+          },
+          "Left entries, right entries, counts; most frequent first.");
 }

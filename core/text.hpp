@@ -8,8 +8,8 @@
 
 namespace supratok {
 
-// The five supercategories of characters, with newlines told apart from other controls. Combining
-// marks and joiners (Extend) take the class of the character they follow.
+// The five supercategories of characters, with newlines told apart from other separators and
+// controls. Combining marks and joiners (Extend) take the class of the character they follow.
 enum class CharClass : uint8_t { Letter, Punct, Number, Space, Newline, Control, Extend };
 
 struct CharInfo {
@@ -49,6 +49,7 @@ inline std::string encode_char(uint32_t code) {
 }
 
 // A word: characters of one class and one script, with the one plain space that stands before it.
+// Newlines and other whitespace are one class here: an indentation is one word.
 // "Hello, big  world\n" -> "Hello" "," " big" " " " world" "\n"
 struct Word {
   std::string_view text;
@@ -76,7 +77,7 @@ class WordReader {
         info = after;
       }
     }
-    word = {{}, info.cls == CharClass::Extend ? CharClass::Letter : info.cls, info.script};
+    word = {{}, word_class(info.cls), info.script};
     pos_ += char_bytes(text_[pos_]);
     if (word.cls == CharClass::Letter && info.script == char_info('a').script)
       while (pos_ < text_.size() && is_ascii_letter(text_[pos_])) ++pos_;  // most of most texts
@@ -90,6 +91,11 @@ class WordReader {
 
   static bool is_ascii_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
 
+  static CharClass word_class(CharClass cls) {
+    if (cls == CharClass::Extend) return CharClass::Letter;
+    return cls == CharClass::Newline ? CharClass::Space : cls;
+  }
+
   static bool leads_word(CharInfo info) {
     return info.cls <= CharClass::Number || info.cls == CharClass::Extend;
   }
@@ -98,7 +104,7 @@ class WordReader {
   bool continues(Word& word) {
     const CharInfo info = at(pos_);
     if (info.cls == CharClass::Extend) return word.cls <= CharClass::Number;
-    if (info.cls != word.cls) return false;
+    if (word_class(info.cls) != word.cls) return false;
     if (word.cls == CharClass::Space && text_[pos_] == ' ' && pos_ + 1 < text_.size())
       return !leads_word(at(pos_ + 1));  // the last space of several goes to the next word
     if (info.script == 0 || word.script == info.script) return true;

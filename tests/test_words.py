@@ -22,7 +22,7 @@ from texts import HOSTILE, any_text, corpus
         ("❤\ufe0f!", ["❤\ufe0f!"]),  # and with its symbol
         ("日本語とカナ", ["日本語とカナ"]),  # Chinese characters and kana: one script
         ("abcдеж", ["abc", "деж"]),  # two scripts: two words
-        ("a \n\n b", ["a", " ", "\n\n", " b"]),
+        ("a \n\n b", ["a", " \n\n", " b"]),
         ("tab\there", ["tab", "\t", "here"]),
         ("", []),
     ],

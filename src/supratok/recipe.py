@@ -26,8 +26,8 @@ class Boundaries:
     """Which neighbours may share a token. The rules hold in the vocabulary: no token that breaks
     them is ever made, so encoding needs no pre-tokenizer.
 
-    Always: a newline, other whitespace and control characters share a token only with their own
-    kind, apart from the one space that a word carries in front.
+    Always: whitespace, newlines included, and control characters share a token only with their own
+    kind, apart from the one space that a word carries in front. No token mixes a newline with text.
     """
 
     max_words: int = 5  # letters or digits in a row; punctuation is free

@@ -30,7 +30,8 @@ Symbols = tuple[str, ...]
 def split_words(text: str) -> list[str]:
     """Cut a text where the class or the script of its characters changes.
 
-    A space goes to the word after it; a combining mark to the character before it.
+    A space goes to the word after it; a combining mark to the character before it. Newlines are
+    whitespace like any other.
 
     >>> split_words("Hello, big  world")
     ['Hello', ',', ' big', ' ', ' world']
@@ -39,6 +40,7 @@ def split_words(text: str) -> list[str]:
     kind, script = -1, 0
     for place, char in enumerate(text):
         char_kind, char_script = _core.char_class(char)
+        char_kind = SPACE if char_kind == NEWLINE else char_kind
         if words and words[-1] == " " and kind == SPACE and _leads_word(char):
             kind, script = (LETTER if char_kind == EXTEND else char_kind), char_script
             words[-1] += char

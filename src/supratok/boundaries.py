@@ -1,0 +1,72 @@
+"""Whether a text may be a token, by the rules of the recipe alone.
+
+The passes of training never make a token that breaks the rules. What comes from elsewhere (a join
+proposed by surgery) is asked here:
+
+    may_be_token(" in the", recipe)  -> True        may_be_token("12345", recipe)  -> False
+"""
+
+from __future__ import annotations
+
+from . import _core
+from .recipe import Boundaries, Recipe
+
+LETTER, PUNCT, NUMBER = range(3)  # core/text.hpp
+_EXTEND = 6
+_CLOSING = "\"')]}’”»」』）"
+
+
+def may_be_token(text: str, recipe: Recipe) -> bool:
+    """Whether all its words may neighbour each other, and it is not too large."""
+    rules = recipe.boundaries
+    if len(text.encode()) > rules.max_bytes:
+        return False
+    words = _core.split_words(text)
+    kinds = [kind_of(word) for word in words]
+    if any(
+        kind == NUMBER and sum(map(_is_digit, word)) > rules.max_digits
+        for word, kind in zip(words, kinds, strict=True)
+    ):
+        return False
+    if len(words) == 1:
+        return True
+    scripts = {script_of(word) for word in words} - {0}
+    return (
+        sum(kind in (LETTER, NUMBER) for kind in kinds) <= rules.max_words
+        and (len(scripts) < 2 or not rules.one_script)
+        and all(
+            may_neighbour(left, right, rules) for left, right in zip(words, words[1:], strict=False)
+        )
+    )
+
+
+def kind_of(word: str) -> int:
+    """The class of a word: that of its first character behind the leading space."""
+    kind = _core.char_class(word[1] if word[0] == " " and len(word) > 1 else word[0])[0]
+    return LETTER if kind == _EXTEND else kind
+
+
+def script_of(text: str) -> int:
+    """The first script in the text; 0 if all its characters are common to all scripts."""
+    return next((s for s in (_core.char_class(char)[1] for char in text) if s), 0)
+
+
+def _is_digit(char: str) -> bool:
+    return _core.char_class(char)[0] == NUMBER
+
+
+def may_neighbour(left: str, right: str, rules: Boundaries) -> bool:
+    """Whether two neighbouring words may ever share a token."""
+    kinds = {kind_of(left), kind_of(right)}
+    if not kinds <= {LETTER, PUNCT, NUMBER}:
+        return False
+    if NUMBER in kinds and not rules.numbers_in_phrases:
+        return False
+    spaced = right[0] == " "
+    if not rules.cross_colon and spaced and left[-1] == ":":
+        return False
+    if not rules.cross_sentence and kind_of(left) == PUNCT:
+        bare = left.rstrip(_CLOSING)
+        if bare and (bare[-1] in "。！？｡" or (spaced and bare[-1] in ".!?…।؟۔")):
+            return False
+    return True
