@@ -1,4 +1,4 @@
-"""The command `supratok`: train | encode | decode | count | inspect | compare.
+"""The command `supratok`: train | encode | decode | count | inspect | compare | curate.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -14,9 +14,8 @@ import itertools
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +25,28 @@ from rich.table import Table
 from rich.text import Text
 
 from . import Boundaries, Recipe, Tokenizer, __version__, train
+from .commands import curate
+from .commands.common import (
+    FILES as _FILES,
+)
+from .commands.common import (
+    called as _called,
+)
+from .commands.common import (
+    check_writable as _check_writable,
+)
+from .commands.common import (
+    put as _put,
+)
+from .commands.common import (
+    reading_options as _reading_options,
+)
+from .commands.common import (
+    tell_skipped as _tell_skipped,
+)
+from .commands.common import (
+    write as _write,
+)
 from .compare import Measure, measure, open_any, total
 from .corpus import Corpus, open_corpus
 from .inspection import learnt, show_learnt, story
@@ -87,16 +108,21 @@ def _parser() -> argparse.ArgumentParser:
         (_count, _count_options, "tokens and characters per token of files"),
         (_inspect, _inspect_options, "what a tokenizer has learnt"),
         (_compare, _compare_options, "tokenizers side by side on a file"),
+        (curate.run, curate.add_options, "documents by their entropy, and a share of them kept"),
     ):
-        name = run.__name__.removeprefix("_")
+        name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")
         command.set_defaults(run=run, interrupted="interrupted")
         add_options(command)
     return parser
 
 
+def _name(run: Callable[[argparse.Namespace], None]) -> str:
+    """`_train` here is "train", and `run` in commands/curate.py is "curate"."""
+    return (run.__module__.split(".")[-1] if run.__name__ == "run" else run.__name__).lstrip("_")
+
+
 _ANY = "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst)"
-_FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
 
 
 def _train_options(command: argparse.ArgumentParser) -> None:
@@ -116,11 +142,6 @@ def _train_options(command: argparse.ArgumentParser) -> None:
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
     shown.add_argument("--json", action="store_true", help="progress as JSON, an event a line")
-
-
-def _reading_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--text-key", default="text", metavar="KEY", help="of JSON and parquet")
-    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read")
 
 
 def _encode_options(command: argparse.ArgumentParser) -> None:
@@ -211,20 +232,6 @@ def _recipe(args: argparse.Namespace) -> Recipe:
     )
 
 
-def _check_writable(out: Path) -> None:
-    """An hour of training must not end at a folder that is not there."""
-    if out.is_dir():
-        raise ValueError(f"--out {out}: a folder; name the file to write in it")
-    try:
-        with tempfile.TemporaryFile(dir=out.parent):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"--out {out}: cannot write in the folder {out.parent} ({error.strerror});"
-            " make it, or choose another"
-        ) from error
-
-
 # --- encode, decode --------------------------------------------------------------------------
 
 
@@ -287,21 +294,6 @@ def _opened(name: str) -> Iterator[BinaryIO]:
             yield file
 
 
-def _called(name: str) -> str:
-    return "standard input" if name == "-" else name
-
-
-def _put(line: str) -> None:
-    _write(line.encode() + b"\n")
-
-
-def _write(data: bytes) -> None:
-    """All of it: under PYTHONUNBUFFERED a single write to a pipe may take only the beginning."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-
-
 # --- count, compare --------------------------------------------------------------------------
 
 
@@ -348,11 +340,6 @@ def _compare(args: argparse.Namespace) -> None:
 def _open_whole(name: str, args: argparse.Namespace) -> Corpus:
     """Path: so that a misspelt file is an error, never a text."""
     return open_corpus(Path(name), text_key=args.text_key, whole_files=True, skip_bad=args.skip_bad)
-
-
-def _tell_skipped(name: str, corpus: Corpus) -> None:
-    for reason, count in sorted(corpus.skipped.items()):
-        print(f"{_called(name)}: skipped {count:,} records: {reason}", file=sys.stderr)
 
 
 def _facts(row: Measure) -> dict[str, Any]:
