@@ -44,9 +44,7 @@ class Curator:
         self.curation = curation
         self._limits = [share * 2**64 for share in curation.keep]
         # By bin: the dropped and the kept documents, by their step of the histogram.
-        self._steps: list[tuple[Counter[int], Counter[int]]] = [
-            (Counter(), Counter()) for _ in BINS
-        ]
+        self._steps = [(Counter[int](), Counter[int]()) for _ in BINS]
         self._characters = [[0, 0] for _ in BINS]
 
     def bin_of(self, bits: float) -> int:

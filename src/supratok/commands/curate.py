@@ -13,7 +13,6 @@ import contextlib
 import dataclasses
 import gzip
 import json
-import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -37,7 +36,6 @@ _PACKERS: dict[str, Callable[[BinaryIO], contextlib.AbstractContextManager[Any]]
     "": contextlib.nullcontext,
     # Without the time: the same documents give the same file.
     ".gz": lambda file: gzip.GzipFile("", "wb", fileobj=file, mtime=0),
-    ".xz": lambda file: lzma.LZMAFile(file, "wb"),
     ".zst": lambda file: zstandard.ZstdCompressor().stream_writer(file, closefd=False),
 }
 
@@ -46,7 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--out", type=Path, metavar="PATH", help="write what is kept: .jsonl, also .gz .zst .xz")
+    add("--out", type=Path, metavar="PATH", help="write what is kept: .jsonl, also .gz .zst")
     add("--low", type=float, metavar="BITS", help="less is low entropy (3.0)")
     add("--high", type=float, metavar="BITS", help="more is high entropy (4.5)")
     shares = ("LOW", "MEDIUM", "HIGH")
@@ -140,5 +138,7 @@ def _writer(out: Path | None) -> Iterator[Callable[[bytes], object]]:
 def _packing(out: Path) -> str:
     form, packing = kind(out) or ("", "")
     if form != "json" or packing not in _PACKERS:
-        raise ValueError(f"--out {out}: JSON lines are written; name it .jsonl, .jsonl.zst or so")
+        raise ValueError(
+            f"--out {out}: JSON lines are written; name it .jsonl, .jsonl.gz or .jsonl.zst"
+        )
     return packing
