@@ -138,7 +138,5 @@ def _writer(out: Path | None) -> Iterator[Callable[[bytes], object]]:
 def _packing(out: Path) -> str:
     form, packing = kind(out) or ("", "")
     if form != "json" or packing not in _PACKERS:
-        raise ValueError(
-            f"--out {out}: JSON lines are written; name it .jsonl, .jsonl.gz or .jsonl.zst"
-        )
+        raise ValueError(f"--out {out}: name it .jsonl, .jsonl.gz or .jsonl.zst, which it will be")
     return packing

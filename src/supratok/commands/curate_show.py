@@ -143,9 +143,9 @@ def draw(facts: Mapping[str, Any], name: str, path: Path) -> None:
         _draw_bars(axes, facts)
         _draw_thresholds(axes, facts)
         axes.set_xlabel("entropy of character bigrams, bits")
-        axes.set_ylabel(f"documents per {1 / STEPS:g} bit")
-        axes.set_title(_title(facts, name), loc="left", fontsize=11)
-        axes.legend(frameon=False, loc="upper left")
+        axes.set_ylabel(f"documents per {1 / STEPS:g} bit (pale: not kept)")
+        axes.set_title(_title(facts, name), loc="left", fontsize=11, pad=20)
+        figure.legend(frameon=False, loc="outside lower center", ncols=3, fontsize=9)
         axes.spines[["top", "right"]].set_visible(False)
         axes.yaxis.set_major_formatter(library.ticker.StrMethodFormatter("{x:,.0f}"))
         form = path.suffix.lower().removeprefix(".")
@@ -154,13 +154,13 @@ def draw(facts: Mapping[str, Any], name: str, path: Path) -> None:
 
 def _draw_bars(axes: Any, facts: Mapping[str, Any]) -> None:
     """Invariant: the six parts of a step (kept and not, of each bin) stand on one another."""
-    found, bins = facts["histogram"], facts["bins"]
+    found = facts["histogram"]
     length = len(found["low"]["kept"])
     places = [found["start"] + number / STEPS for number in range(length)]
     base = [0] * length
-    for name, limits, colour in zip(BINS, _limits(facts), COLOURS, strict=True):
-        row = bins[name]
-        label = f"{name}, {limits}: {row['kept']:,} of {row['documents']:,} kept"
+    for name, colour in zip(BINS, COLOURS, strict=True):
+        row = facts["bins"][name]
+        label = f"{name}: {row['kept']:,} of {row['documents']:,} kept"
         for part, alpha in (("kept", 1.0), ("dropped", 0.35)):
             rows = found[name][part]
             axes.bar(
@@ -175,8 +175,8 @@ def _draw_thresholds(axes: Any, facts: Mapping[str, Any]) -> None:
         if facts[name] <= MOST_BITS:
             axes.axvline(facts[name], color="#444444", linewidth=1, linestyle="--")
             axes.text(
-                facts[name], 0.5, f" {facts[name]:.4g}", transform=axes.get_xaxis_transform(),
-                color="#444444", ha="left",
+                facts[name], 1.01, f"{facts[name]:.4g}", transform=axes.get_xaxis_transform(),
+                color="#444444", ha="center", fontsize=9,
             )  # fmt: skip
 
 
@@ -185,7 +185,8 @@ def _title(facts: Mapping[str, Any], name: str) -> str:
     documents, kept = sum(r["documents"] for r in rows), sum(r["kept"] for r in rows)
     characters = sum(r["characters"] for r in rows)
     share = sum(r["kept_characters"] for r in rows) / max(1, characters)
+    plain = name.replace("$", r"\$")  # no formula
     return (
-        f"{name}: {documents:,} documents, {characters / 1e6:,.1f} M characters;"
-        f" kept {kept:,} ({kept / documents:.1%}), {share:.1%} of the characters"
+        f"{plain}: {documents:,} documents, {characters / 1e6:,.1f} M characters\n"
+        f"kept: {kept / documents:.1%} of the documents, {share:.1%} of the characters"
     )
