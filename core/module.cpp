@@ -17,6 +17,7 @@
 
 #include "counts.hpp"
 #include "encode.hpp"
+#include "entropy.hpp"
 #include "merge.hpp"
 #include "survey.hpp"
 #include "text.hpp"
@@ -72,6 +73,12 @@ std::vector<uint32_t> encode(const Encoder& encoder, nb::str text) {
   if (utf8.size() > 4096) released.emplace();
   encoder.encode(utf8, ids);
   return ids;
+}
+
+// The entropy of a text's character bigrams; the counter of this thread is used again and again.
+double bigram_entropy(std::string_view utf8) {
+  thread_local BigramCounter counter;
+  return counter.entropy(utf8);
 }
 
 constexpr size_t kPortion = 1 << 17;  // bytes of text between two looks at the GIL
@@ -183,6 +190,25 @@ NB_MODULE(_core, m) {
         return nb::make_tuple(static_cast<int>(info.cls), static_cast<int>(info.script));
       },
       "character"_a, "The class of a character (see core/text.hpp) and the number of its script.");
+
+  m.def(
+      "bigram_entropy",
+      [](nb::str text) {
+        const std::string_view utf8 = view(text);
+        std::optional<nb::gil_scoped_release> released;
+        if (utf8.size() > 1 << 16) released.emplace();
+        return bigram_entropy(utf8);
+      },
+      "text"_a, "The entropy in bits of the pairs of neighbouring characters.");
+  m.def(
+      "bigram_entropies",
+      [](nb::list texts, size_t threads) {
+        const auto all = views(texts);
+        std::vector<double> bits(all.size());
+        in_parallel(all.size(), threads, [&](size_t i) { bits[i] = bigram_entropy(all[i]); });
+        return array(std::move(bits));
+      },
+      "texts"_a, "threads"_a, "The same of each text.");
 
   nb::class_<Joints>(m, "Joints")
       .def(

@@ -10,9 +10,9 @@ folder=build/sanitize
   -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$python" > /dev/null
 "$bin/ninja" -C "$folder" --quiet
 mkdir -p "$folder/package/supratok"
-cp src/supratok/*.py "$folder"/_core*.so "$folder/package/supratok/"
+cp -r src/supratok/*.py src/supratok/commands "$folder"/_core*.so "$folder/package/supratok/"
 preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$preload" PYTHONPATH="$folder/package" \
   "$python" -m pytest -p no:cacheprovider tests/test_words.py tests/test_encode.py \
-  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py
+  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_curate.py

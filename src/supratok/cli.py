@@ -1,4 +1,4 @@
-"""The command `supratok`: train | encode | decode | count | inspect | compare.
+"""The command `supratok`: train | encode | decode | count | inspect | compare | curate.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -14,9 +14,8 @@ import itertools
 import json
 import os
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +25,16 @@ from rich.table import Table
 from rich.text import Text
 
 from . import Boundaries, Recipe, Tokenizer, __version__, train
+from .commands import curate
+from .commands.common import (
+    FILES,
+    called,
+    check_writable,
+    put,
+    reading_options,
+    tell_skipped,
+    write,
+)
 from .compare import Measure, measure, open_any, total
 from .corpus import Corpus, open_corpus
 from .inspection import learnt, show_learnt, story
@@ -87,22 +96,27 @@ def _parser() -> argparse.ArgumentParser:
         (_count, _count_options, "tokens and characters per token of files"),
         (_inspect, _inspect_options, "what a tokenizer has learnt"),
         (_compare, _compare_options, "tokenizers side by side on a file"),
+        (curate.run, curate.add_options, "documents by their entropy, and a share of them kept"),
     ):
-        name = run.__name__.removeprefix("_")
+        name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")
         command.set_defaults(run=run, interrupted="interrupted")
         add_options(command)
     return parser
 
 
+def _name(run: Callable[[argparse.Namespace], None]) -> str:
+    """`_train` here is "train", and `run` in commands/curate.py is "curate"."""
+    return (run.__module__.split(".")[-1] if run.__name__ == "run" else run.__name__).lstrip("_")
+
+
 _ANY = "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst)"
-_FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
 
 
 def _train_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
     add = command.add_argument
-    add("files", nargs="+", metavar="FILES", help=_FILES)
+    add("files", nargs="+", metavar="FILES", help=FILES)
     add("--vocab-size", type=int, required=True, metavar="N")
     add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
     add("--segmentation", choices=["merges", "fewest"], default="merges")
@@ -111,16 +125,11 @@ def _train_options(command: argparse.ArgumentParser) -> None:
     add("--character-coverage", type=float, metavar="SHARE", help="rarer characters become bytes")
     add("--crossover", type=float, metavar="SHARE", help="where phrases begin; found, unless said")
     add("--special-token", action="append", default=[], metavar="T", help="may be repeated")
-    _reading_options(command)
+    reading_options(command)
     add("--whole-files", action="store_true", help="a text file is one document, not its lines")
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
     shown.add_argument("--json", action="store_true", help="progress as JSON, an event a line")
-
-
-def _reading_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--text-key", default="text", metavar="KEY", help="of JSON and parquet")
-    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read")
 
 
 def _encode_options(command: argparse.ArgumentParser) -> None:
@@ -143,8 +152,8 @@ def _decode_options(command: argparse.ArgumentParser) -> None:
 def _count_options(command: argparse.ArgumentParser) -> None:
     command.description = "Tokens of files. A text file is one text, its newlines included."
     command.add_argument("tokenizer", metavar="TOKENIZER", help=_ANY)
-    command.add_argument("files", nargs="+", metavar="FILES", help=_FILES)
-    _reading_options(command)
+    command.add_argument("files", nargs="+", metavar="FILES", help=FILES)
+    reading_options(command)
     command.add_argument("--json", action="store_true")
 
 
@@ -154,7 +163,7 @@ def _inspect_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--corpus", nargs="+", metavar="FILES", help="count the use of tokens here"
     )
-    _reading_options(command)
+    reading_options(command)
     command.add_argument("--json", action="store_true")
 
 
@@ -164,7 +173,7 @@ def _compare_options(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--sample", type=int, default=1, metavar="N", help="lines to show split (default 1)"
     )
-    _reading_options(command)
+    reading_options(command)
     command.add_argument("--json", action="store_true")
 
 
@@ -175,7 +184,7 @@ def _train(args: argparse.Namespace) -> None:
     began = time.monotonic()
     recipe = _recipe(args)
     usable_threads(args.threads)
-    _check_writable(args.out)
+    check_writable(args.out)
     progress = False if args.quiet else Events(sys.stderr) if args.json else True
     tokenizer = train(
         [Path(name) for name in args.files],
@@ -211,20 +220,6 @@ def _recipe(args: argparse.Namespace) -> Recipe:
     )
 
 
-def _check_writable(out: Path) -> None:
-    """An hour of training must not end at a folder that is not there."""
-    if out.is_dir():
-        raise ValueError(f"--out {out}: a folder; name the file to write in it")
-    try:
-        with tempfile.TemporaryFile(dir=out.parent):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"--out {out}: cannot write in the folder {out.parent} ({error.strerror});"
-            " make it, or choose another"
-        ) from error
-
-
 # --- encode, decode --------------------------------------------------------------------------
 
 
@@ -234,11 +229,11 @@ def _encode(args: argparse.Namespace) -> None:
         ids = tokenizer.encode(text, allow_special=args.allow_special)
         shown: list[Any] = [tokenizer.token_text(id) for id in ids] if args.tokens else ids
         if args.json:
-            _put(json.dumps(shown, ensure_ascii=False))
+            put(json.dumps(shown, ensure_ascii=False))
         elif args.tokens:
-            _put(" ".join(json.dumps(token, ensure_ascii=False) for token in shown))
+            put(" ".join(json.dumps(token, ensure_ascii=False) for token in shown))
         else:
-            _put(" ".join(map(str, ids)))
+            put(" ".join(map(str, ids)))
 
 
 def _decode(args: argparse.Namespace) -> None:
@@ -249,8 +244,8 @@ def _decode(args: argparse.Namespace) -> None:
                 try:
                     data = tokenizer.decode_bytes(_ids(line))
                 except ValueError as error:
-                    raise ValueError(f"{_called(name)}, line {number}: {error}") from error
-                _write(data + b"\n" if args.lines else data)
+                    raise ValueError(f"{called(name)}, line {number}: {error}") from error
+                write(data + b"\n" if args.lines else data)
 
 
 def _texts(names: list[str], lines: bool) -> Iterator[str]:
@@ -263,7 +258,7 @@ def _texts(names: list[str], lines: bool) -> Iterator[str]:
                     yield (part.removesuffix(b"\n") if lines else part).decode()
                 except UnicodeDecodeError as error:
                     raise ValueError(
-                        f"{_called(name)}: invalid UTF-8 at byte offset {offset + error.start};"
+                        f"{called(name)}: invalid UTF-8 at byte offset {offset + error.start};"
                         " convert it to UTF-8"
                     ) from error
                 offset += len(part)
@@ -287,21 +282,6 @@ def _opened(name: str) -> Iterator[BinaryIO]:
             yield file
 
 
-def _called(name: str) -> str:
-    return "standard input" if name == "-" else name
-
-
-def _put(line: str) -> None:
-    _write(line.encode() + b"\n")
-
-
-def _write(data: bytes) -> None:
-    """All of it: under PYTHONUNBUFFERED a single write to a pipe may take only the beginning."""
-    rest = memoryview(data)
-    while rest:
-        rest = rest[sys.stdout.buffer.write(rest) :]
-
-
 # --- count, compare --------------------------------------------------------------------------
 
 
@@ -311,12 +291,12 @@ def _count(args: argparse.Namespace) -> None:
     for name in args.files:
         with _open_whole(name, args) as corpus:
             rows.append(measure(peer, corpus, check=False))
-            rows[-1].name = _called(name)
-            _tell_skipped(name, corpus)
+            rows[-1].name = called(name)
+            tell_skipped(name, corpus)
     whole = total(rows)
     if args.json:
         files = [_facts(row) for row in rows]
-        _put(json.dumps({"tokenizer": peer.name, "files": files, "total": _facts(whole)}))
+        put(json.dumps({"tokenizer": peer.name, "files": files, "total": _facts(whole)}))
         return
     table = new_table("file", "tokens", "characters", "characters/token", "bytes/token")
     for row in [*rows, whole] if len(rows) > 1 else rows:
@@ -329,13 +309,13 @@ def _compare(args: argparse.Namespace) -> None:
     peers = [open_any(path) for path in args.tokenizers]
     with _open_whole(args.file, args) as corpus:
         rows = [measure(peer, corpus) for peer in peers]
-        _tell_skipped(args.file, corpus)
+        tell_skipped(args.file, corpus)
         sample = _sample(corpus, args.sample)
     splits = [(line, {peer.name: peer.token_strings(line) for peer in peers}) for line in sample]
     if args.json:
         facts = [_facts(row) | {"relative": _relative(row, rows[0])} for row in rows]
         shown = [{"text": line, "tokens": split} for line, split in splits]
-        _put(json.dumps({"file": args.file, "tokenizers": facts, "sample": shown}))
+        put(json.dumps({"file": args.file, "tokenizers": facts, "sample": shown}))
         return
     console = new_console()
     console.print(_comparison(rows))
@@ -348,11 +328,6 @@ def _compare(args: argparse.Namespace) -> None:
 def _open_whole(name: str, args: argparse.Namespace) -> Corpus:
     """Path: so that a misspelt file is an error, never a text."""
     return open_corpus(Path(name), text_key=args.text_key, whole_files=True, skip_bad=args.skip_bad)
-
-
-def _tell_skipped(name: str, corpus: Corpus) -> None:
-    for reason, count in sorted(corpus.skipped.items()):
-        print(f"{_called(name)}: skipped {count:,} records: {reason}", file=sys.stderr)
 
 
 def _facts(row: Measure) -> dict[str, Any]:
@@ -401,7 +376,7 @@ def _inspect(args: argparse.Namespace) -> None:
     usage = _usage(tokenizer, args) if args.corpus else None
     facts = learnt(tokenizer, usage, max(args.top, 0))
     if args.json:
-        _put(json.dumps({"tokenizer": args.tokenizer, **facts}))
+        put(json.dumps({"tokenizer": args.tokenizer, **facts}))
     else:
         show_learnt(facts, tokenizer)
 
@@ -414,5 +389,5 @@ def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> NDArray[np.int64]:
         documents = iter(corpus)
         while some := list(itertools.islice(documents, 256)):
             usage += tokenizer.usage(some)
-        _tell_skipped("--corpus", corpus)
+        tell_skipped("--corpus", corpus)
     return usage

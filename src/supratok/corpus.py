@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import json
 import os
 import tempfile
 import weakref
@@ -23,7 +22,17 @@ from typing import NamedTuple, NoReturn, TypeAlias
 
 import zstandard
 
-from .formats import KNOWN, CorpusError, Pass, keys, kind, read_file, read_items, read_stdin
+from .formats import (
+    KNOWN,
+    CorpusError,
+    Pass,
+    json_line,
+    keys,
+    kind,
+    read_file,
+    read_items,
+    read_stdin,
+)
 
 __all__ = ["Corpus", "CorpusError", "Source", "open_corpus"]
 
@@ -58,6 +67,12 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
     def bytes_read(self) -> int:
         """Bytes of the files (as they lie on disk) that the latest pass has consumed."""
         return self._pass.bytes_read
+
+    @property
+    def line(self) -> bytes | None:
+        """The line of JSON that the latest document came from, with all its other keys; None
+        where it came from elsewhere."""
+        return self._pass.line
 
     @property
     def skipped(self) -> Counter[str]:
@@ -281,8 +296,8 @@ class _Once:
     def _write(self, text: str | None, now: Pass) -> None:
         try:
             if text is not None:
-                line = json.dumps({now.text_key: text}, ensure_ascii=False) + "\n"
-                self._writer.write(line.encode())
+                line = self._first.line or json_line(now.text_key, text)
+                self._writer.write(line + b"\n")
                 return
             self._writer.flush(zstandard.FLUSH_FRAME)
             self._file.close()

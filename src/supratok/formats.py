@@ -62,6 +62,7 @@ class Pass:
     whole_files: bool
     skip_bad: bool
     bytes_read: int = 0
+    line: bytes | None = None  # the JSON that the latest document came from
     skipped: Counter[str] = field(default_factory=Counter)
 
     def bad(self, place: str, fault: _Fault, count: int = 1) -> None:
@@ -80,6 +81,11 @@ def kind(name: str | Path) -> tuple[str, str] | None:
     packing = suffixes.pop() if suffixes and suffixes[-1] in _UNPACKERS else ""
     form = _FORMATS.get(suffixes[-1]) if suffixes else None
     return (form, packing) if form else None
+
+
+def json_line(key: str, text: str) -> bytes:
+    """A document as a line of JSON, without its newline."""
+    return json.dumps({key: text}, ensure_ascii=False).encode()
 
 
 # --- From bytes to lines ---------------------------------------------------------------------
@@ -197,9 +203,11 @@ def _read_json(lines: Iterator[bytes], name: str, now: Pass) -> Iterator[str]:
             text = None
         if _is_text(text):
             if text:
+                now.line = line
                 yield text
         elif line.strip():
             now.bad(f"{name}, line {number}", _line_fault(line, key))
+    now.line = None
 
 
 def read_items(items: Iterable[object], now: Pass) -> Iterator[str]:

@@ -9,16 +9,17 @@ encodes to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from . import _core
 from .recipe import Recipe
@@ -302,11 +303,17 @@ def usable_threads(threads: int | None) -> int:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write beside the file and then take its place, so that no half-written file is ever seen."""
+    with whole_file(path) as file:
+        file.write(text.encode())
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """Written beside the file and then put in its place, so that no half-written one is seen."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            yield file
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:

@@ -1,0 +1,1 @@
+"""Commands of `supratok` that have a file of their own."""
