@@ -1,4 +1,4 @@
-"""The command `supratok`: train | encode | decode | count | inspect | compare.
+"""The command `supratok`: train | encode | decode | count | inspect | compare | mine.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,6 +26,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import Boundaries, Recipe, Tokenizer, __version__, train
+from .commands import mine
 from .compare import Measure, measure, open_any, total
 from .corpus import Corpus, open_corpus
 from .inspection import learnt, show_learnt, story
@@ -87,12 +88,18 @@ def _parser() -> argparse.ArgumentParser:
         (_count, _count_options, "tokens and characters per token of files"),
         (_inspect, _inspect_options, "what a tokenizer has learnt"),
         (_compare, _compare_options, "tokenizers side by side on a file"),
+        (mine.run, mine.add_options, "the phrases of a corpus that hold together"),
     ):
-        name = run.__name__.removeprefix("_")
+        name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")
         command.set_defaults(run=run, interrupted="interrupted")
         add_options(command)
     return parser
+
+
+def _name(run: Callable[[argparse.Namespace], None]) -> str:
+    """`_train` here is "train", and `run` in commands/mine.py is "mine"."""
+    return (run.__module__.split(".")[-1] if run.__name__ == "run" else run.__name__).lstrip("_")
 
 
 _ANY = "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst)"

@@ -1,7 +1,7 @@
 """Seeds, paper 3.3: the phrases of a text that hold together, by pointwise mutual information.
 
     PMI(w1 ... wn)  = log2( p(w1 ... wn) / (p(w1) · ... · p(wn)) )         Eq. 2, in bits
-    NPMI(w1 ... wn) = PMI / -log2 p(w1 ... wn)                             Appendix A
+    NPMI(w1 ... wn) = PMI / -log2 p(w1 ... wn), at most n - 1              Appendix A
 
 with p(w1 ... wn) = count / N. " New York" in 80 of 1,000 words, where " New" stands 100 times and
 " York" 80 times: PMI = log2(0.08 / (0.1 · 0.08)) = 3.32 bits, NPMI = 3.32 / 3.64 = 0.91.
@@ -36,7 +36,7 @@ _UNSPACED = frozenset(_core.char_class(char)[1] for char in "日กລកမཀ"
 class Phrase(NamedTuple):
     text: str
     words: int
-    count: int
+    count: int  # type: ignore[assignment]  # and not the method of tuples
     pmi: float  # in bits
     npmi: float
 
@@ -57,7 +57,7 @@ def mine(
     what was rejected why.
 
     `table` was made with the words `known`, which stand `counts` times in a text of `total` words;
-    it keeps its runs. Its floor must not be above `seeds.min_count`, or phrases are counted too low.
+    it keeps its runs. Its floor must be at most `seeds.min_count`, or phrases are counted too low.
     Only phrases made of known words are found, and up to 2 * max_words - 1 units long.
     """
     _check(known, counts)

@@ -1,1 +1,1 @@
-"""The commands of `supratok`, a file each."""
+"""Commands of `supratok` that have a file of their own."""
