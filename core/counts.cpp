@@ -27,6 +27,15 @@ void TextCounts::add(std::string_view text, uint32_t hash, int64_t count) {
   }
 }
 
+int64_t TextCounts::find(std::string_view text, uint32_t hash) const {
+  if (segments_.empty()) return 0;
+  const size_t mask = capacity() - 1;
+  for (size_t i = hash & mask; slot(i).text; i = (i + 1) & mask)
+    if (slot(i).hash == hash && std::string_view(slot(i).text, slot(i).length) == text)
+      return slot(i).count;
+  return 0;
+}
+
 std::vector<TextCount> TextCounts::rows() const {
   std::vector<TextCount> all;
   all.reserve(used_);
@@ -97,6 +106,11 @@ void SharedCounts::add(std::string_view text, int64_t count) {
   Part& part = parts_[part_of(hash)];
   const std::lock_guard guard(part.lock);
   part.counts.add(text, static_cast<uint32_t>(hash), count);
+}
+
+int64_t SharedCounts::find(std::string_view text) const {
+  const uint64_t hash = hash_bytes(text);
+  return parts_[part_of(hash)].counts.find(text, static_cast<uint32_t>(hash));
 }
 
 size_t SharedCounts::size() const {
@@ -240,10 +254,11 @@ void WordTable::add(const std::vector<std::string_view>& documents) {
   words.add(batch);
 }
 
-std::vector<Row> WordTable::rows() const {
+std::vector<Row> WordTable::rows(int64_t least) const {
   std::vector<Row> all;
-  words.each(
-      [&](std::string_view text, int64_t count) { all.push_back({std::string(text), count}); });
+  words.each([&](std::string_view text, int64_t count) {
+    if (count >= least) all.push_back({std::string(text), count});
+  });
   return sorted(std::move(all));
 }
 

@@ -43,6 +43,7 @@ class TextCounts {
     if (!segments_.empty()) __builtin_prefetch(&slot(hash & (capacity() - 1)));
   }
 
+  int64_t find(std::string_view text, uint32_t hash) const;  // its count; 0 if it is not here
   size_t size() const { return used_; }
   std::vector<TextCount> rows() const;
   // The same; the table is empty then, but keeps the texts.
@@ -67,6 +68,7 @@ class TextCounts {
   static constexpr size_t kBlock = kSegment * sizeof(Slot);
 
   size_t capacity() const { return segments_.size() * kSegment; }
+  const Slot& slot(size_t i) const { return segments_[i / kSegment][i % kSegment]; }
   Slot& slot(size_t i) { return segments_[i / kSegment][i % kSegment]; }
   void grow();
   const char* keep(std::string_view text);
@@ -106,6 +108,7 @@ class SharedCounts {
   };
   void add(const Batch& batch);
   void add(std::string_view text, int64_t count);
+  int64_t find(std::string_view text) const;  // its count; 0 if it was never seen
   size_t size() const;
   template <class Visit>  // visit(text, count), in no particular order
   void each(Visit visit) const {
@@ -190,7 +193,7 @@ class WordTable {
   explicit WordTable(int sketch_bits) : pairs(sketch_bits) {}
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count) { words.add(text, count); }
-  std::vector<Row> rows() const;
+  std::vector<Row> rows(int64_t least) const;  // seen at least so often
 
   SharedCounts words;
   PairSketch pairs;
@@ -202,6 +205,7 @@ class WordIndex {
   static constexpr uint32_t kNone = 0xffffffffu;
   explicit WordIndex(const std::vector<std::string>& words);
   const std::string& word(uint32_t place) const { return words_[place]; }
+  size_t size() const { return words_.size(); }
   uint32_t find(std::string_view word, uint64_t hash) const {
     for (size_t i = hash & mask_; slots_[i].place != kNone; i = (i + 1) & mask_)
       if (slots_[i].tag == static_cast<uint32_t>(hash >> 32) && words_[slots_[i].place] == word)
@@ -236,6 +240,7 @@ class RunTable {
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count);  // the text must be made of known words
   std::vector<Row> rows() const;
+  size_t known_words() const { return known_.size(); }
 
   SharedCounts runs;
 

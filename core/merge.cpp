@@ -51,10 +51,10 @@ Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& 
   return all;
 }
 
-Sequences Sequences::of_runs(SharedCounts& runs) {
+Sequences Sequences::of_runs(SharedCounts& runs, bool drain) {
   Sequences all;
   runs.by_falling_count(
-      true, [&](std::string_view run, int64_t count) { all.add(run_words(run), count); });
+      drain, [&](std::string_view run, int64_t count) { all.add(run_words(run), count); });
   return all;
 }
 

@@ -59,8 +59,8 @@ struct Sequences {
 
   // Words as characters. A character that is not in `alphabet` cuts its word in two.
   static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet);
-  // Runs as words, by their places among the known ones. Empties the table of runs.
-  static Sequences of_runs(SharedCounts& runs);
+  // Runs as words, by their places among the known ones. Empties the table of runs, if told to.
+  static Sequences of_runs(SharedCounts& runs, bool drain);
 };
 
 class Merger {

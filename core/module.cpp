@@ -19,6 +19,7 @@
 #include "encode.hpp"
 #include "entropy.hpp"
 #include "merge.hpp"
+#include "ngrams.hpp"
 #include "survey.hpp"
 #include "text.hpp"
 
@@ -129,11 +130,10 @@ void count_all(Table& table, nb::iterable documents, size_t threads) {
 }
 
 // The rows of a table: a list of texts and an array of counts.
-template <class Table>
-nb::tuple rows(const Table& table) {
+nb::tuple columns(const std::vector<Row>& rows) {
   nb::list texts;
   std::vector<int64_t> counts;
-  for (const auto& [text, count] : table.rows()) {
+  for (const auto& [text, count] : rows) {
     texts.append(str(text));
     counts.push_back(count);
   }
@@ -240,7 +240,29 @@ NB_MODULE(_core, m) {
             add_rows(self, texts, counts);
           },
           "texts"_a, "counts"_a)
-      .def("rows", [](const WordTable& self) { return rows(self); })
+      .def(
+          "rows", [](const WordTable& self, int64_t least) { return columns(self.rows(least)); },
+          "least"_a = 1, "The words seen at least so often, most frequent first.")
+      .def(
+          "counts_of",
+          [](const WordTable& self, nb::list texts) {
+            std::vector<int64_t> counts;
+            for (const std::string_view text : views(texts))
+              counts.push_back(self.words.find(text));
+            return array(std::move(counts));
+          },
+          "texts"_a, "How often each of these words was seen.")
+      .def(
+          "totals",
+          [](const WordTable& self) {
+            std::vector<int64_t> totals(static_cast<size_t>(CharClass::Extend));
+            self.words.each([&](std::string_view text, int64_t count) {
+              WordReader reader(text);
+              for (Word word; reader.next(word);) totals[static_cast<size_t>(word.cls)] += count;
+            });
+            return array(std::move(totals));
+          },
+          "How many words were seen of each class (see core/text.hpp).")
       .def("__len__", [](const WordTable& self) { return self.words.size(); })
       .def(
           "characters",
@@ -290,7 +312,25 @@ NB_MODULE(_core, m) {
             add_rows(self, texts, counts);
           },
           "texts"_a, "counts"_a)
-      .def("rows", [](const RunTable& self) { return rows(self); })
+      .def("rows", [](const RunTable& self) { return columns(self.rows()); })
+      .def(
+          "ngrams",
+          [](RunTable& self, size_t longest, int64_t min_count) {
+            Ngrams found;
+            {
+              nb::gil_scoped_release released;
+              found = count_ngrams(Sequences::of_runs(self.runs, false),
+                                   static_cast<uint32_t>(self.known_words()), longest, min_count);
+            }
+            return nb::make_tuple(array(std::move(found.lefts)), array(std::move(found.rights)),
+                                  array(std::move(found.counts)), array(std::move(found.tried)),
+                                  array(std::move(found.frequent)));
+          },
+          "longest"_a, "min_count"_a,
+          "N-grams of words: of each its first and its last n-1 words, as numbers (the known "
+          "words, "
+          "then the n-grams, in order), and its count; then, by length from 2, how many different "
+          "ones were counted and how many are frequent.")
       .def("__len__", [](const RunTable& self) { return self.runs.size(); });
 
   nb::class_<Sequences>(m, "Sequences")
@@ -305,7 +345,7 @@ NB_MODULE(_core, m) {
           "of_runs",
           [](RunTable& runs) {
             nb::gil_scoped_release released;
-            return Sequences::of_runs(runs.runs);
+            return Sequences::of_runs(runs.runs, true);
           },
           "runs"_a)
       .def("__len__", [](const Sequences& self) { return self.cells.size(); });

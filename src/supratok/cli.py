@@ -1,4 +1,4 @@
-"""The command `supratok`: train | encode | decode | count | inspect | compare | curate.
+"""The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -25,7 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from . import Boundaries, Recipe, Tokenizer, __version__, train
-from .commands import curate
+from .commands import curate, mine
 from .commands.common import (
     FILES,
     called,
@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
         (_inspect, _inspect_options, "what a tokenizer has learnt"),
         (_compare, _compare_options, "tokenizers side by side on a file"),
         (curate.run, curate.add_options, "documents by their entropy, and a share of them kept"),
+        (mine.run, mine.add_options, "the phrases of a corpus that hold together"),
     ):
         name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")

@@ -32,18 +32,21 @@ class Counted:
     @property
     def holds_out(self) -> bool:
         """A corpus so small that all of it would be held out is trained on instead."""
-        return self.documents > self.held_out_documents
+        return 0 < self.held_out_documents < self.documents
 
 
-def count_words(corpus: Corpus, threads: int, progress: Progress) -> Counted:
-    """The first reading: 5% of the documents are held out, the words of the others are counted."""
+def count_words(
+    corpus: Corpus, threads: int, progress: Progress, *, hold_out: bool = True
+) -> Counted:
+    """The first reading: 5% of the documents are held out, unless told otherwise, and the words of
+    the others are counted."""
     counted = Counted()
 
     def training_documents() -> Iterator[str]:
         for text in _watched(corpus, "words", progress):
             counted.documents += 1
-            code = digest(text)
-            if is_held_out(code):
+            code = digest(text) if hold_out else None
+            if code is not None and is_held_out(code):
                 counted.held_out_documents += 1
                 half = counted.measuring if is_for_measuring(code) else counted.deciding
                 half.add(text, code)
@@ -54,7 +57,7 @@ def count_words(corpus: Corpus, threads: int, progress: Progress) -> Counted:
     counted.words.count(training_documents(), threads)
     if counted.documents == 0:
         raise CorpusError("the corpus is empty: no documents were found; check what was passed")
-    if not counted.holds_out:
+    if counted.held_out_documents == counted.documents:
         counted.words.count(corpus, threads)
         counted.characters = sum(map(len, corpus))
     counted.skipped = dict(sorted(corpus.skipped.items()))

@@ -90,15 +90,21 @@ class Seeds:
     min_words: int = 2  # Paper 3.3
     max_words: int = 6  # Paper 3.3
     min_pmi: float = 2.0  # Paper 3.3, in bits
+    min_npmi: float = -1.0  # Choice: off; n words reach from -1, never together, to n - 1
     min_count: int = 100  # Paper 3.3
     # Choice, for the paper's overlap control: a phrase is left out if this share of its occurrences
-    # lies inside one longer phrase that was chosen.
+    # lies inside one longer phrase that was chosen, or if it and a chosen one are windows of one
+    # text (mine.py).
     overlap: float = 0.9
 
     def __post_init__(self) -> None:
         _check_at_least(self, "min_words", 2)
         _check_at_least(self, "max_words", self.min_words)
         _check_at_least(self, "min_count", 1)
+        for name in ("min_words", "max_words", "min_count"):
+            if not isinstance(getattr(self, name), int):
+                raise ValueError(f"{name}={getattr(self, name)!r}: must be a whole number")
+        _check_at_least(self, "min_npmi", -1.0)
         if not 0.0 < self.overlap <= 1.0:
             raise ValueError(f"overlap={self.overlap}: a share above 0, at most 1")
 
