@@ -60,7 +60,7 @@ def surroundings() -> dict[str, str]:
     """What a figure needs to be believed, besides the command and the corpus."""
     import tokenizers
 
-    now = datetime.datetime.now(datetime.timezone.utc)
+    now = datetime.datetime.now(datetime.UTC)
     return {
         "date": now.isoformat(timespec="minutes"),
         "machine": f"{cpu_model()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at start",
