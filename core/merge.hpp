@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bigrams.hpp"
 #include "counts.hpp"
 
 namespace supratok {
@@ -48,8 +49,10 @@ struct Sequences {
 
   void add(const std::vector<uint32_t>& sequence, int64_t weight);
 
-  // Words as characters. A character that is not in `alphabet` cuts its word in two.
-  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet);
+  // Words as characters. A character that is not in `alphabet` cuts its word in two, and so does
+  // a bigram seen fewer than `gate` times, in the scripts whose bigrams were counted.
+  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
+                            const Bigrams* bigrams = nullptr, int64_t gate = 0);
   // Runs as words, by their places among the known ones. Empties the table of runs.
   static Sequences of_runs(SharedCounts& runs);
 };
@@ -59,7 +62,7 @@ class Merger {
   Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count);
 
   static std::vector<Symbol> characters(const std::vector<uint32_t>& alphabet);
-  static std::vector<Symbol> words(const std::vector<std::string>& words);
+  static std::vector<Symbol> words(const std::vector<std::string>& words, bool by_class);
 
   // Makes up to `count` more merges; fewer when no pair is left that was seen min_count times.
   size_t run(size_t count);

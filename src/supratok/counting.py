@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, tables
-from .corpus import Corpus, CorpusError
+from .corpus import Corpus, CorpusError, Document
 from .heldout import HeldOut, digest, is_for_measuring, is_held_out
+from .languages import language_of
 from .progress import Progress
-from .recipe import Boundaries, Recipe
+from .recipe import Recipe
 from .tokenizer import BYTES
+
+_PORTION = 4_000_000  # characters of a language, between two countings of them
 
 
 @dataclass
 class Counted:
     """What the first reading leaves: the word table, samples of held-out documents, and totals."""
 
-    words: _core.WordTable = field(default_factory=lambda: _core.WordTable(tables.SKETCH_BITS))
+    words: _core.WordTable
+    # Of the languages with rules of their own: their words once more, and the documents.
+    by_language: dict[str, _core.WordTable] = field(default_factory=dict)
+    languages: Counter[str] = field(default_factory=Counter)
     # The held-out documents in two halves: one to decide by, one to measure the result on.
     deciding: HeldOut = field(default_factory=HeldOut)
     measuring: HeldOut = field(default_factory=HeldOut)
@@ -35,41 +42,80 @@ class Counted:
         return self.documents > self.held_out_documents
 
 
-def count_words(corpus: Corpus, threads: int, progress: Progress) -> Counted:
-    """The first reading: 5% of the documents are held out, the words of the others are counted."""
-    counted = Counted()
+def count_words(
+    corpus: Corpus,
+    recipe: Recipe,
+    threads: int,
+    progress: Progress,
+    lang: str | None = None,
+) -> Counted:
+    """The first reading: 5% of the documents are held out, the words of the others are counted.
 
-    def training_documents() -> Iterator[str]:
-        for text in _watched(corpus, "words", progress):
+    `lang` is the language of the documents whose records name none."""
+    counted = Counted(_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
+
+    def training_documents() -> Iterator[Document]:
+        for document in _watched(corpus, "words", progress):
             counted.documents += 1
-            code = digest(text)
+            code = digest(document.text)
             if is_held_out(code):
                 counted.held_out_documents += 1
                 half = counted.measuring if is_for_measuring(code) else counted.deciding
-                half.add(text, code)
+                half.add(document.text, code)
             else:
-                counted.characters += len(text)
-                yield text
+                counted.characters += len(document.text)
+                yield document
 
-    counted.words.count(training_documents(), threads)
+    def texts(documents: Iterable[Document]) -> Iterator[str]:
+        if recipe.scripts is None or not recipe.scripts.suffixes:
+            return (document.text for document in documents)
+        return _by_language(documents, counted, threads, lang)
+
+    counted.words.count(texts(training_documents()), threads)
     if counted.documents == 0:
         raise CorpusError("the corpus is empty: no documents were found; check what was passed")
     if not counted.holds_out:
-        counted.words.count(corpus, threads)
+        counted.words.count(texts(corpus.documents()), threads)
         counted.characters = sum(map(len, corpus))
     counted.skipped = dict(sorted(corpus.skipped.items()))
     progress.end(words=len(counted.words), documents=counted.documents)
     return counted
 
 
-def _watched(corpus: Corpus, phase: str, progress: Progress) -> Iterator[str]:
+def _by_language(
+    documents: Iterable[Document], counted: Counted, threads: int, lang: str | None
+) -> Iterator[str]:
+    """The texts; those of languages with rules of their own are also counted apart."""
+    waiting: dict[str, list[str]] = {}
+    sizes: Counter[str] = Counter()
+    for document in documents:
+        language = language_of(document.lang or lang, document.text)
+        if language is not None:
+            counted.languages[language] += 1
+            waiting.setdefault(language, []).append(document.text)
+            sizes[language] += len(document.text)
+            if sizes[language] >= _PORTION:
+                _count_language(counted, language, waiting.pop(language), threads)
+                sizes[language] = 0
+        yield document.text
+    for language, texts in waiting.items():
+        _count_language(counted, language, texts, threads)
+
+
+def _count_language(counted: Counted, language: str, texts: list[str], threads: int) -> None:
+    if language not in counted.by_language:
+        counted.by_language[language] = _core.WordTable(10)  # no one asks for its pairs
+    counted.by_language[language].count(texts, threads)
+
+
+def _watched(corpus: Corpus, phase: str, progress: Progress) -> Iterator[Document]:
     """The documents, with the progress kept up to date."""
     sized = corpus.bytes_total is not None
     progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
-    for number, text in enumerate(corpus):
+    for number, document in enumerate(corpus.documents()):
         if number % 64 == 0:
             progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
-        yield text
+        yield document
 
 
 def choose_alphabet(characters: NDArray[np.int64], recipe: Recipe) -> list[int]:
@@ -93,20 +139,22 @@ def count_runs(
     corpus: Corpus,
     counted: Counted,
     known: list[str],
-    rules: Boundaries,
+    recipe: Recipe,
     floor: int,
     threads: int,
     progress: Progress,
 ) -> _core.RunTable:
+    rules = recipe.boundaries
     joints = _core.Joints(
         cross_sentence=rules.cross_sentence,
         cross_colon=rules.cross_colon,
         numbers=rules.numbers_in_phrases,
+        by_class=recipe.scripts is not None,
     )
     table = _core.RunTable(known, counted.words, joints, floor)
-    documents = _watched(corpus, "runs", progress)
+    texts = (document.text for document in _watched(corpus, "runs", progress))
     if counted.holds_out:
-        documents = (text for text in documents if not is_held_out(digest(text)))
-    table.count(documents, threads)
+        texts = (text for text in texts if not is_held_out(digest(text)))
+    table.count(texts, threads)
     progress.end(runs=len(table))
     return table

@@ -18,6 +18,7 @@ from .corpus import Corpus
 from .counting import Counted, count_runs
 from .progress import Progress
 from .recipe import Recipe
+from .scripts import Evidence, adjusted
 from .tokenizer import BYTES
 
 _SLICE = 500  # merges between two looks at the progress (and at Ctrl-C)
@@ -37,12 +38,17 @@ class Words:
 
 
 def learn_traditional(
-    table: _core.WordTable, alphabet: list[int], recipe: Recipe, progress: Progress
+    table: _core.WordTable,
+    alphabet: list[int],
+    evidence: Evidence,
+    recipe: Recipe,
+    progress: Progress,
 ) -> Words:
-    """BPE inside words."""
+    """BPE inside words, as script-aware processing counts and cuts them."""
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
     progress.start("traditional", room, "merges")
-    sequences = _core.Sequences.of_words(table, alphabet)
+    with adjusted(table, evidence.changes):
+        sequences = _core.Sequences.of_words(table, alphabet, evidence.bigrams, evidence.gate)
     merger = traditional_merger(sequences, alphabet, recipe)
     _run(merger, room, progress)
     words = Words(sequences, alphabet, merger.texts(), merger.counts(), room)
@@ -102,9 +108,9 @@ def learn_multiword(
         nothing = np.zeros(0, dtype=np.int64)
         return Phrases(len(words.texts), [], nothing, {}, nothing, 0)
     floor = _guess_floor(counted.words, words, wanted, recipe.min_count)
-    known = _complete_words(words, len(words.texts) if wanted is None else wanted)
+    known = _complete_words(words, len(words.texts) if wanted is None else wanted, recipe)
     while True:
-        table = count_runs(corpus, counted, known, recipe.boundaries, floor, threads, progress)
+        table = count_runs(corpus, counted, known, recipe, floor, threads, progress)
         runs = len(table)
         progress.start("multiword", words.room, "tokens")
         merger = _multiword_merger(_core.Sequences.of_runs(table), known, recipe, floor)
@@ -153,10 +159,11 @@ def _guess_floor(table: _core.WordTable, words: Words, wanted: int | None, min_c
     return low
 
 
-def _complete_words(words: Words, merges: int) -> list[str]:
+def _complete_words(words: Words, merges: int, recipe: Recipe) -> list[str]:
     """The texts that are one word, of the alphabet and the first merges."""
     texts = [chr(code) for code in words.alphabet] + words.texts[:merges]
-    return [text for text in texts if len(_core.split_words(text)) == 1]
+    by_class = recipe.scripts is not None
+    return [text for text in texts if len(_core.split_words(text, by_class)) == 1]
 
 
 def _multiword_merger(
@@ -164,7 +171,7 @@ def _multiword_merger(
 ) -> _core.Merger:
     rules = recipe.boundaries
     limits = _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script)
-    return _core.Merger.over_words(sequences, known, limits, floor)
+    return _core.Merger.over_words(sequences, known, limits, floor, recipe.scripts is not None)
 
 
 def _run_to_parity(
@@ -219,7 +226,7 @@ def _choose_phrases(
     Left out are those with a word that is complete only behind it, those whose text is a token
     already, and, under the merges rule, those that do not encode to themselves."""
     base = [chr(code) for code in words.alphabet] + words.texts[:crossover]
-    complete = len(_complete_words(words, crossover))
+    complete = len(_complete_words(words, crossover, recipe))
     needed = words.room - crossover
     while True:
         rarest = _rarest_words(merger, len(known))
