@@ -14,7 +14,7 @@ import re
 _CODES = {"tr": "tr", "tur": "tr", "fi": "fi", "fin": "fi"}
 
 _HEAD = 4_000  # characters looked at
-_FEWEST = 60  # a shorter text must show as much as one of this length
+_FEWEST = 200  # characters: a shorter text must show as much as one of this length
 
 # Choice: the shares below were set on 8,000 documents of each of 16 languages (docs/log.md).
 # Turkish: the dotless ı is every 20th letter; Azerbaijani has it too, but is full of ə.
