@@ -106,8 +106,8 @@ def mine_suffixes(rows: Rows, number: int) -> list[str]:
     """The endings that follow the most words, most often; the best first.
 
     An ending counts where what stands before it is itself a word: "kitaplar" speaks for "lar" if
-    "kitap" was seen. Its score is the number of such words times their occurrences; equals go to the
-    longer, then by code points."""
+    "kitap" was seen. Its score is the number of such words times their occurrences; equals go to
+    the longer, then by code points."""
     words = _plain_words(rows)
     stems: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()

@@ -47,8 +47,8 @@ def train(
 
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
     `corpus.open_corpus`. A record may name its language under `lang_key`; `lang` is that of all
-    others, and is found from the text if it is not given (see languages.py). The same text and recipe give the same tokenizer, whatever the threads and
-    the order of the documents.
+    others, and is found from the text if it is not given (see languages.py). The same text and
+    recipe give the same tokenizer, whatever the threads and the order of the documents.
     """
     workers = usable_threads(threads)
     with (
