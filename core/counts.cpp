@@ -36,6 +36,12 @@ int64_t TextCounts::find(std::string_view text, uint32_t hash) const {
   return 0;
 }
 
+size_t TextCounts::size() const {
+  size_t total = 0;
+  each([&](std::string_view, int64_t) { ++total; });
+  return total;
+}
+
 std::vector<TextCount> TextCounts::rows() const {
   std::vector<TextCount> all;
   all.reserve(used_);
@@ -175,7 +181,6 @@ namespace {
 enum class Ending { None, Spaced, Always };
 
 Ending sentence_ending(const Word& word) {
-  if (word.cls != CharClass::Punct) return Ending::None;
   Ending ending = Ending::None;
   for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i])) {
     switch (decode_char(word.text.data() + i)) {
@@ -207,13 +212,20 @@ Ending sentence_ending(const Word& word) {
   return ending;
 }
 
+bool has_number(const Word& word, bool by_class) {
+  if (by_class) return word.cls == CharClass::Number;
+  for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i]))
+    if (char_info(decode_char(word.text.data() + i)).cls == CharClass::Number) return true;
+  return false;
+}
+
 }  // namespace
 
 bool Joints::allow(const Word& left, const Word& right) const {
   if (!left.joinable() || !right.joinable()) return false;
-  if (!numbers && (left.cls == CharClass::Number || right.cls == CharClass::Number)) return false;
+  if (!numbers && (has_number(left, by_class) || has_number(right, by_class))) return false;
   if (!cross_colon && right.spaced() && left.text.back() == ':') return false;
-  if (!cross_sentence) {
+  if (!cross_sentence && (left.cls == CharClass::Punct || !by_class)) {
     const Ending ending = sentence_ending(left);
     if (ending == Ending::Always || (ending == Ending::Spaced && right.spaced())) return false;
   }
@@ -232,7 +244,7 @@ void WordTable::add(const std::vector<std::string_view>& documents) {
   std::array<size_t, kAhead> waiting;
   size_t seen = 0;
   for (std::string_view document : documents) {
-    WordReader reader(document);
+    WordReader reader(document, by_class_);
     Word word;
     uint64_t before = 0;  // the hash of the joinable word just before; 0: none
     while (reader.next(word)) {
@@ -258,6 +270,14 @@ std::vector<Row> WordTable::rows(int64_t least) const {
   std::vector<Row> all;
   words.each([&](std::string_view text, int64_t count) {
     if (count >= least) all.push_back({std::string(text), count});
+  });
+  return sorted(std::move(all));
+}
+
+std::vector<Row> WordTable::rows_of_script(uint8_t script) const {
+  std::vector<Row> all;
+  words.each([&](std::string_view text, int64_t count) {
+    if (script_of(text) == script) all.push_back({std::string(text), count});
   });
   return sorted(std::move(all));
 }
@@ -290,7 +310,7 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
   words.clear();
   starts.assign(1, 0);
   for (std::string_view document : documents) {
-    WordReader reader(document);
+    WordReader reader(document, joints_.by_class);
     Word word, before{};
     uint64_t before_hash = 0;  // 0: it stands in pieces
     const auto close = [&] {
@@ -334,13 +354,21 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
 
 void RunTable::add_row(std::string_view text, int64_t count) {
   std::vector<uint32_t> words;
-  WordReader reader(text);
+  WordReader reader(text, joints_.by_class);
   for (Word word; reader.next(word);) {
     words.push_back(known_.find(word.text, hash_bytes(word.text)));
     if (words.back() == WordIndex::kNone)
       throw std::invalid_argument("the run '" + std::string(text) + "' has a word not known here");
   }
   runs.add(run_bytes(words.data(), words.size()), count);
+}
+
+std::vector<int64_t> RunTable::word_uses() const {
+  std::vector<int64_t> uses(known_words());
+  runs.each([&](std::string_view run, int64_t count) {
+    for (const uint32_t place : run_words(run)) uses[place] += count;
+  });
+  return uses;
 }
 
 std::vector<Row> RunTable::rows() const {

@@ -31,9 +31,10 @@ struct TextCount {
   int64_t count;
 };
 
-// One open-addressing table: text -> 64-bit count. It keeps copies of the texts, or, where they
-// outlive it, only borrows them. Slots and texts lie in blocks of one size, so that what a growing
-// table gives back fits the next one: dozens of them grow side by side.
+// One open-addressing table: text -> 64-bit count; a text whose count is back at 0 is not there. It
+// keeps copies of the texts, or, where they outlive it, only borrows them. Slots and texts lie in
+// blocks of one size, so that what a growing table gives back fits the next one: dozens of them
+// grow side by side.
 class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
@@ -44,7 +45,7 @@ class TextCounts {
   }
 
   int64_t find(std::string_view text, uint32_t hash) const;  // its count; 0 if it is not here
-  size_t size() const { return used_; }
+  size_t size() const;
   std::vector<TextCount> rows() const;
   // The same; the table is empty then, but keeps the texts.
   std::vector<TextCount> take_rows();
@@ -52,7 +53,7 @@ class TextCounts {
   void each(Visit visit) const {
     for (const auto& segment : segments_)
       for (size_t i = 0; i < kSegment; ++i)
-        if (const Slot& slot = segment[i]; slot.text)
+        if (const Slot& slot = segment[i]; slot.count)
           visit(std::string_view(slot.text, slot.length), slot.count);
   }
 
@@ -176,6 +177,7 @@ struct Joints {
   bool cross_sentence = true;  // ". The"
   bool cross_colon = true;     // "note: the"
   bool numbers = true;         // " in 20"
+  bool by_class = true;        // how the words were cut
 
   bool allow(const Word& left, const Word& right) const;
 };
@@ -190,13 +192,18 @@ struct Row {
 // Counts the words of documents, and bounds their neighbouring pairs.
 class WordTable {
  public:
-  explicit WordTable(int sketch_bits) : pairs(sketch_bits) {}
+  explicit WordTable(int sketch_bits, bool by_class = true)
+      : pairs(sketch_bits), by_class_(by_class) {}
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count) { words.add(text, count); }
   std::vector<Row> rows(int64_t least) const;  // seen at least so often
+  std::vector<Row> rows_of_script(uint8_t script) const;
 
   SharedCounts words;
   PairSketch pairs;
+
+ private:
+  bool by_class_;
 };
 
 // A fixed list of words, for finding the place of a word in it.
@@ -240,6 +247,7 @@ class RunTable {
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count);  // the text must be made of known words
   std::vector<Row> rows() const;
+  std::vector<int64_t> word_uses() const;  // how often each known word stands in the runs
   size_t known_words() const { return known_.size(); }
 
   SharedCounts runs;

@@ -29,7 +29,8 @@ void Sequences::add(const std::vector<uint32_t>& sequence, int64_t weight) {
   cells.push_back(kGap);
 }
 
-Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet) {
+Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
+                              const Bigrams* bigrams, int64_t gate) {
   std::vector<uint32_t> symbol_of(0x110000, kNone);
   for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
     symbol_of[alphabet[symbol]] = symbol;
@@ -37,8 +38,15 @@ Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& 
   std::vector<uint32_t> sequence;
   words.by_falling_count(false, [&](std::string_view text, int64_t count) {
     sequence.clear();
+    const bool gated = bigrams && bigrams->covers(text);
+    uint32_t before = ' ';
     for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
-      const uint32_t symbol = symbol_of[decode_char(text.data() + i)];
+      const uint32_t code = decode_char(text.data() + i), symbol = symbol_of[code];
+      if (gated && before != ' ' && bigrams->count(before, code) < gate) {
+        all.add(sequence, count);
+        sequence.clear();
+      }
+      before = code;
       if (symbol != kNone) {
         sequence.push_back(symbol);
         continue;
@@ -67,10 +75,10 @@ std::vector<Symbol> Merger::characters(const std::vector<uint32_t>& alphabet) {
   return symbols;
 }
 
-std::vector<Symbol> Merger::words(const std::vector<std::string>& words) {
+std::vector<Symbol> Merger::words(const std::vector<std::string>& words, bool by_class) {
   std::vector<Symbol> symbols;
   for (const std::string& text : words) {
-    WordReader reader(text);
+    WordReader reader(text, by_class);
     Word word;
     if (!reader.next(word) || word.text.size() != text.size())
       throw std::invalid_argument("'" + text + "' is not one word");

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "bigrams.hpp"
 #include "counts.hpp"
 
 namespace supratok {
@@ -57,8 +58,10 @@ struct Sequences {
 
   void add(const std::vector<uint32_t>& sequence, int64_t weight);
 
-  // Words as characters. A character that is not in `alphabet` cuts its word in two.
-  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet);
+  // Words as characters. A character that is not in `alphabet` cuts its word in two, and so does
+  // a bigram seen fewer than `gate` times, in the scripts whose bigrams were counted.
+  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
+                            const Bigrams* bigrams = nullptr, int64_t gate = 0);
   // Runs as words, by their places among the known ones. Empties the table of runs, if told to.
   static Sequences of_runs(SharedCounts& runs, bool drain);
 };
@@ -69,7 +72,7 @@ class Merger {
          Screen screen = {});
 
   static std::vector<Symbol> characters(const std::vector<uint32_t>& alphabet);
-  static std::vector<Symbol> words(const std::vector<std::string>& words);
+  static std::vector<Symbol> words(const std::vector<std::string>& words, bool by_class);
 
   // Makes up to `count` more merges; fewer when no pair is left that was seen min_count times.
   size_t run(size_t count);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "bigrams.hpp"
 #include "counts.hpp"
 #include "encode.hpp"
 #include "entropy.hpp"
@@ -172,13 +173,13 @@ NB_MODULE(_core, m) {
 
   m.def(
       "split_words",
-      [](nb::str text) {
+      [](nb::str text, bool by_class) {
         nb::list words;
-        WordReader reader(view(text));
+        WordReader reader(view(text), by_class);
         for (Word word; reader.next(word);) words.append(str(word.text));
         return words;
       },
-      "text"_a, "The words of a text, in order; they add up to it.");
+      "text"_a, "by_class"_a = true, "The words of a text, in order; they add up to it.");
 
   m.def(
       "char_class",
@@ -213,10 +214,10 @@ NB_MODULE(_core, m) {
   nb::class_<Joints>(m, "Joints")
       .def(
           "__init__",
-          [](Joints* self, bool cross_sentence, bool cross_colon, bool numbers) {
-            new (self) Joints{cross_sentence, cross_colon, numbers};
+          [](Joints* self, bool cross_sentence, bool cross_colon, bool numbers, bool by_class) {
+            new (self) Joints{cross_sentence, cross_colon, numbers, by_class};
           },
-          nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a);
+          nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a, "by_class"_a = true);
 
   nb::class_<Limits>(m, "Limits")
       .def(
@@ -227,7 +228,7 @@ NB_MODULE(_core, m) {
           nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a);
 
   nb::class_<WordTable>(m, "WordTable")
-      .def(nb::init<int>(), "sketch_bits"_a)
+      .def(nb::init<int, bool>(), "sketch_bits"_a, "by_class"_a = true)
       .def(
           "count",
           [](WordTable& self, nb::iterable documents, size_t threads) {
@@ -263,6 +264,12 @@ NB_MODULE(_core, m) {
             return array(std::move(totals));
           },
           "How many words were seen of each class (see core/text.hpp).")
+      .def(
+          "rows_of_script",
+          [](const WordTable& self, uint8_t script) {
+            return columns(self.rows_of_script(script));
+          },
+          "script"_a, "Only the words of a script, by its number.")
       .def("__len__", [](const WordTable& self) { return self.words.size(); })
       .def(
           "characters",
@@ -314,6 +321,9 @@ NB_MODULE(_core, m) {
           "texts"_a, "counts"_a)
       .def("rows", [](const RunTable& self) { return columns(self.rows()); })
       .def(
+          "word_uses", [](const RunTable& self) { return array(self.word_uses()); },
+          "How often each of the known words stands in the runs.")
+      .def(
           "ngrams",
           [](RunTable& self, size_t longest, int64_t min_count) {
             Ngrams found;
@@ -333,14 +343,33 @@ NB_MODULE(_core, m) {
           "ones were counted and how many are frequent.")
       .def("__len__", [](const RunTable& self) { return self.runs.size(); });
 
+  nb::class_<Bigrams>(m, "Bigrams")
+      .def(
+          "__init__",
+          [](Bigrams* self, const WordTable& words, const std::vector<uint8_t>& scripts) {
+            nb::gil_scoped_release released;
+            new (self) Bigrams(words.words, scripts);
+          },
+          "words"_a, "scripts"_a)
+      .def(
+          "below",
+          [](const Bigrams& self, int64_t count) {
+            const auto [bigrams, occurrences] = self.below(count);
+            return nb::make_tuple(bigrams, occurrences);
+          },
+          "count"_a, "How many bigrams were seen less often than this, and how often in all.")
+      .def("__len__", [](const Bigrams& self) { return self.size(); });
+
   nb::class_<Sequences>(m, "Sequences")
       .def_static(
           "of_words",
-          [](WordTable& words, std::vector<uint32_t> alphabet) {
+          [](WordTable& words, std::vector<uint32_t> alphabet, const Bigrams* bigrams,
+             int64_t gate) {
             nb::gil_scoped_release released;
-            return Sequences::of_words(words.words, alphabet);
+            return Sequences::of_words(words.words, alphabet, bigrams, gate);
           },
-          "words"_a, "alphabet"_a)
+          "words"_a, "alphabet"_a, "bigrams"_a = nb::none(), "gate"_a = 0,
+          "Words are cut at characters outside the alphabet, and at bigrams rarer than the gate.")
       .def_static(
           "of_runs",
           [](RunTable& runs) {
@@ -362,15 +391,15 @@ NB_MODULE(_core, m) {
       .def_static(
           "over_words",
           [](Sequences& runs, nb::list words, const Limits& limits, int64_t min_count,
-             std::vector<double> bits, double least, nb::list always) {
+             bool by_class, std::vector<double> bits, double least, nb::list always) {
             const auto texts = strings(words), welcome = strings(always);
             nb::gil_scoped_release released;
             Screen screen{std::move(bits), least, {welcome.begin(), welcome.end()}};
-            return Merger(std::exchange(runs, {}), Merger::words(texts), limits, min_count,
-                          std::move(screen));
+            return Merger(std::exchange(runs, {}), Merger::words(texts, by_class), limits,
+                          min_count, std::move(screen));
           },
-          "runs"_a, "words"_a, "limits"_a, "min_count"_a, "bits"_a = std::vector<double>(),
-          "least"_a = 0.0, "always"_a = nb::list(),
+          "runs"_a, "words"_a, "limits"_a, "min_count"_a, "by_class"_a = true,
+          "bits"_a = std::vector<double>(), "least"_a = 0.0, "always"_a = nb::list(),
           "Over runs of these words, the ones that the runs were counted with. Empties `runs`.")
       .def(
           "run",

@@ -51,6 +51,8 @@ inline std::string encode_char(uint32_t code) {
 // A word: characters of one class and one script, with the one plain space that stands before it.
 // Newlines and other whitespace are one class here: an indentation is one word.
 // "Hello, big  world\n" -> "Hello" "," " big" " " " world" "\n"
+// Or, not cut by class: whatever stands between whitespace; it counts as letters of no script.
+// "Hello, big  world\n" -> "Hello," " big" " " " world" "\n"
 struct Word {
   std::string_view text;
   CharClass cls;
@@ -64,7 +66,8 @@ struct Word {
 // Cuts a text into words, in order, leaving nothing out: the words' texts add up to the text.
 class WordReader {
  public:
-  explicit WordReader(std::string_view text) : text_(text) {}
+  explicit WordReader(std::string_view text, bool by_class = true)
+      : text_(text), by_class_(by_class) {}
 
   bool next(Word& word) {
     if (pos_ >= text_.size()) return false;
@@ -76,6 +79,12 @@ class WordReader {
         pos_ += 1;
         info = after;
       }
+    }
+    if (!by_class_ && leads_word(info)) {
+      do pos_ += char_bytes(text_[pos_]);
+      while (pos_ < text_.size() && leads_word(at(pos_)));
+      word = {text_.substr(start, pos_ - start), CharClass::Letter, 0};
+      return true;
     }
     word = {{}, word_class(info.cls), info.script};
     pos_ += char_bytes(text_[pos_]);
@@ -114,8 +123,17 @@ class WordReader {
   }
 
   std::string_view text_;
+  bool by_class_;
   size_t pos_ = 0;
 };
+
+// The first script in a text that is not common to all; 0 if there is none.
+inline uint8_t script_of(std::string_view text) {
+  for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
+    if (const CharInfo info = char_info(decode_char(text.data() + i)); info.script)
+      return info.script;
+  return 0;
+}
 
 // A 64-bit hash that is the same on every machine: it decides no result, only places in tables.
 inline uint64_t mix(uint64_t value) {

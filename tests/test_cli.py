@@ -351,3 +351,22 @@ def test_compare_refuses_what_it_does_not_know(folder: Path, tmp_path: Path) -> 
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     said = refused("compare", folder / "corpus.txt", other, PYTHONPATH=paths)
     assert "pip install supratok[compare]" in said
+
+
+def test_train_is_told_the_language(tmp_path: Path) -> None:
+    records = [{"text": f"kitap kitaplar okul okullar {n}", "code": "tr"} for n in range(40)]
+    records += [{"text": f"talo {n}"} for n in range(40)]
+    path, out = tmp_path / "a.jsonl", tmp_path / "t.json"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    command = ("train", path, "--vocab-size", 300, "--out", out, "--quiet")
+
+    def found(*options: object) -> dict[str, int]:
+        good(*command, *options)
+        counts = Tokenizer.load(out).report["scripts"]["documents"]
+        assert isinstance(counts, dict)
+        return counts
+
+    assert found() == {"tr": 0, "fi": 0}
+    told = found("--lang-key", "code", "--lang", "fi")
+    assert 30 < told["tr"] <= 40
+    assert 30 < told["fi"] <= 40

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok import Boundaries, _core, tables
+from supratok import Recipe, _core, tables
 from supratok.corpus import open_corpus
 from supratok.counting import Counted, count_runs, count_words
 from supratok.mine import Phrase, mine, total_words
@@ -27,19 +27,20 @@ from supratok.recipe import Seeds
 from test_cli import good, refused, run
 from texts import corpus, prose
 
+PLAIN = Recipe(vocab_size=1000)
 SMALL = Seeds(min_count=2, min_pmi=-99.0)
 Window = tuple[str, ...]
 
 
 def read(documents: list[str], threads: int = 1) -> Counted:
-    return count_words(open_corpus(documents), threads, Progress(), hold_out=False)
+    return count_words(open_corpus(documents), PLAIN, threads, Progress(), hold_out=False)
 
 
 def runs_of(
     documents: list[str], counted: Counted, known: list[str], floor: int, threads: int = 1
 ) -> _core.RunTable:
     opened = open_corpus(documents)
-    return count_runs(opened, counted, known, Boundaries(), floor, threads, Progress())
+    return count_runs(opened, counted, known, PLAIN, floor, threads, Progress())
 
 
 def mined(
@@ -289,8 +290,8 @@ def test_counts_of_and_totals() -> None:
 
 def test_all_documents_are_read_unless_some_are_held_out() -> None:
     documents = [f"document {number}" for number in range(400)]
-    everything = count_words(open_corpus(documents), 1, Progress(), hold_out=False)
-    split = count_words(open_corpus(documents), 1, Progress())
+    everything = count_words(open_corpus(documents), PLAIN, 1, Progress(), hold_out=False)
+    split = count_words(open_corpus(documents), PLAIN, 1, Progress())
     assert everything.held_out_documents == 0 and not everything.holds_out
     assert everything.words.counts_of(["document"]).tolist() == [400]
     assert 0 < split.held_out_documents < 400 and split.holds_out

@@ -39,7 +39,8 @@ def test_parameters_agree(name: str) -> None:
         found = getattr(found, part)
     ((signature, *_),) = found.__nb_signature__  # type: ignore[attr-defined]
     # What it writes of arrays and of default values is no Python.
-    plain = re.sub(r"ndarray\[[^\]]*\]", "ndarray", signature).replace("= \\0", "= None")
+    plain = re.sub(r"ndarray\[[^\]]*\]", "ndarray", signature)
+    plain = re.sub(r"= \\\d", "= None", plain)
     built = ast.parse(f"{plain}: ...").body[0]
     assert isinstance(built, ast.FunctionDef)
     assert parameters(built) == parameters(node)

@@ -13,6 +13,7 @@ import pytest
 import supratok
 from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference
 from supratok.passes import find_parity
+from supratok.recipe import Scripts
 from texts import HOSTILE, corpus, prose
 
 
@@ -31,6 +32,7 @@ def some_recipe(seed: int) -> Recipe:
         crossover=rng.choice([None, None, 0.8, 0.9, 1.0]),
         oversize=rng.choice([1.5, 2.0]),
         special_tokens=rng.choice([(), ("<s>",)]),
+        scripts=rng.choice([Scripts(), Scripts(gate=3), None]),
     )  # fmt: skip
 
 

@@ -51,3 +51,36 @@ def prose(seed: int, documents: int = 300) -> list[str]:
         ]
         sentences.append(" ".join(parts).capitalize() + rng.choice((".", "!", "?")))
     return sentences
+
+
+_STEMS = {
+    "tr": ["kitap", "yıldız", "ağaç", "ışık", "şarkı", "okul"],
+    "fi": ["talo", "kirja", "metsä", "kynä", "pöytä", "ystävä"],
+}
+_SUFFIXES = {
+    "tr": ["lar", "lardan", "ın", "ı", "ta", "larınız"],
+    "fi": ["ssa", "ssä", "n", "lle", "lla", "ssaan"],
+}
+_UNSPACED = {"zh": "我们今天去学校看书的", "th": "กขคงจฉาิีุเแ่้", "ja": "東京とカナのひらー々"}
+_ARABIC = ["أن", "ان", "إن", "آن", "مسؤول", "مسوول", "إلى", "الى", "كتاب", "ٱن", "ا\u0654ن"]
+
+
+def multilingual(seed: int, documents: int = 60) -> list[str]:
+    """Documents in languages with rules of their own, and some that mix them with other text."""
+    rng = random.Random(seed)
+    texts = []
+    for _ in range(documents):
+        language = rng.choice(["tr", "fi", "zh", "th", "ja", "ar", "mixed"])
+        words = [_word(language, rng) for _ in range(rng.randint(3, 20))]
+        texts.append("".join(rng.choice((" ", " ", "", "。", ", ")) + word for word in words))
+    return texts
+
+
+def _word(language: str, rng: random.Random) -> str:
+    if language == "mixed":
+        language = rng.choice(["tr", "fi", "zh", "th", "ar", "en"])
+    if language in _STEMS:
+        return rng.choice(_STEMS[language]) + rng.choice(["", *_SUFFIXES[language]])
+    if language in _UNSPACED:
+        return "".join(rng.choices(_UNSPACED[language], k=rng.randint(1, 6)))
+    return rng.choice(_ARABIC if language == "ar" else PIECES)

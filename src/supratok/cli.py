@@ -127,6 +127,10 @@ def _train_options(command: argparse.ArgumentParser) -> None:
     add("--crossover", type=float, metavar="SHARE", help="where phrases begin; found, unless said")
     add("--special-token", action="append", default=[], metavar="T", help="may be repeated")
     reading_options(command)
+    add("--lang-key", default="lang", metavar="KEY", help="of JSON and parquet: the language")
+    add(
+        "--lang", metavar="CODE", help="of records that name none; found from the text, unless said"
+    )
     add("--whole-files", action="store_true", help="a text file is one document, not its lines")
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
@@ -193,6 +197,8 @@ def _train(args: argparse.Namespace) -> None:
         threads=args.threads,
         progress=progress,
         text_key=args.text_key,
+        lang_key=args.lang_key,
+        lang=args.lang,
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
     )

@@ -3,6 +3,7 @@
     corpus = open_corpus("data/*.jsonl.zst")
     for text in corpus: ...      # a first pass
     for text in corpus: ...      # and a second: the same documents in the same order
+    for text, lang in corpus.documents(): ...   # with the language, where a record names it
 
 Documents pass by one at a time and are never kept in memory. What can be read only once (standard
 input, a generator) is copied to disk on the way.
@@ -25,6 +26,7 @@ import zstandard
 from .formats import (
     KNOWN,
     CorpusError,
+    Document,
     Pass,
     json_line,
     keys,
@@ -34,7 +36,7 @@ from .formats import (
     read_stdin,
 )
 
-__all__ = ["Corpus", "CorpusError", "Source", "open_corpus"]
+__all__ = ["Corpus", "CorpusError", "Document", "Source", "open_corpus"]
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
 
@@ -53,6 +55,10 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self.bytes_total = self._size()  # a file that is not there fails now, not an hour later
 
     def __iter__(self) -> Iterator[str]:
+        return (document.text for document in self.documents())
+
+    def documents(self) -> Iterator[Document]:
+        """A fresh pass over the texts with the languages that their records name."""
         now = self._pass = self._new_pass()
         self.bytes_total = self._size()
         for part in self._parts:
@@ -93,7 +99,12 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
 
 
 def open_corpus(
-    source: Source, *, text_key: str = "text", whole_files: bool = False, skip_bad: bool = False
+    source: Source,
+    *,
+    text_key: str = "text",
+    lang_key: str = "lang",
+    whole_files: bool = False,
+    skip_bad: bool = False,
 ) -> Corpus:
     """Documents from a file, a folder, a glob, "-" (standard input), a list of those, or an
     iterable of strings or of mappings with `text_key`.
@@ -103,7 +114,7 @@ def open_corpus(
         open_corpus(["a.txt", "b.txt"])        # two files, if both exist
         open_corpus(["one text", "another"])   # two documents
     """
-    return Corpus(_parts(source), lambda: Pass(text_key, whole_files, skip_bad))
+    return Corpus(_parts(source), lambda: Pass(text_key, lang_key, whole_files, skip_bad))
 
 
 def _parts(source: Source) -> list[_Part]:
@@ -209,7 +220,7 @@ class _Items(NamedTuple):
     def size(self) -> None:
         return None
 
-    def read(self, now: Pass) -> Iterator[str]:
+    def read(self, now: Pass) -> Iterator[Document]:
         return read_items(self.items, now)
 
 
@@ -226,7 +237,7 @@ class _File(NamedTuple):
         except OSError as error:
             _fail(error, self.path)
 
-    def read(self, now: Pass) -> Iterator[str]:
+    def read(self, now: Pass) -> Iterator[Document]:
         end = now.bytes_read + self.size()
         try:
             yield from read_file(*self, now)
@@ -242,20 +253,20 @@ class _Once:
     unseen, by the next one.
     """
 
-    def __init__(self, source: Callable[[Pass], Iterator[str]]) -> None:
+    def __init__(self, source: Callable[[Pass], Iterator[Document]]) -> None:
         self._source = source
-        self._rest: Iterator[str] | None = None
+        self._rest: Iterator[Document] | None = None
         self._failure: BaseException | None = None
         self._done = False
 
     def size(self) -> int | None:
         return self._copy.size() if self._done and not self._failure else None
 
-    def read(self, now: Pass) -> Iterator[str]:
+    def read(self, now: Pass) -> Iterator[Document]:
         first = self._rest is None
-        while (text := self._next(now)) is not None:
+        while (document := self._next(now)) is not None:
             if first:
-                yield text
+                yield document
             if first and self._done:
                 raise CorpusError(
                     "a second pass overtook this one, over a source that can be read only once;"
@@ -265,7 +276,7 @@ class _Once:
             now.skipped.update(self._skipped)
             yield from self._copy.read(now)
 
-    def _next(self, now: Pass) -> str | None:
+    def _next(self, now: Pass) -> Document | None:
         """The next document, once it is copied; None at the end."""
         if self._failure is not None:
             raise CorpusError(
@@ -276,14 +287,14 @@ class _Once:
             return None
         try:
             self._rest = self._rest or self._start(now)
-            text = next(self._rest, None)
-            self._write(text, now)
+            document = next(self._rest, None)
+            self._write(document, now)
         except BaseException as failure:
             self._failure = failure
             raise
-        return text
+        return document
 
-    def _start(self, now: Pass) -> Iterator[str]:
+    def _start(self, now: Pass) -> Iterator[Document]:
         stack = contextlib.ExitStack()
         self._remove = weakref.finalize(self, stack.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="supratok-"))
@@ -293,10 +304,11 @@ class _Once:
         self._first, self._skipped_before = now, now.skipped.copy()
         return self._source(now)
 
-    def _write(self, text: str | None, now: Pass) -> None:
+    def _write(self, document: Document | None, now: Pass) -> None:
         try:
-            if text is not None:
-                line = self._first.line or json_line(now.text_key, text)
+            if document is not None:
+                record = {now.lang_key: document.lang, now.text_key: document.text}
+                line = self._first.line or json_line(record)
                 self._writer.write(line + b"\n")
                 return
             self._writer.flush(zstandard.FLUSH_FRAME)

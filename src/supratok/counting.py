@@ -1,26 +1,36 @@
-"""The two readings of the documents: words and held-out samples first, runs of words later."""
+"""The readings of the documents: words and held-out samples first, whatever is counted over the
+training documents later."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, tables
-from .corpus import Corpus, CorpusError
+from .corpus import Corpus, CorpusError, Document
+from .curate import Curator, find_thresholds
 from .heldout import HeldOut, digest, is_for_measuring, is_held_out
+from .languages import language_of
 from .progress import Progress
 from .recipe import Boundaries, Recipe
+from .scripts import UNSPACED
 from .tokenizer import BYTES
+
+_PORTION = 4_000_000  # characters of a language, between two countings of them
 
 
 @dataclass
 class Counted:
     """What the first reading leaves: the word table, samples of held-out documents, and totals."""
 
-    words: _core.WordTable = field(default_factory=lambda: _core.WordTable(tables.SKETCH_BITS))
+    words: _core.WordTable
+    # Of the languages with rules of their own: their words once more, and the documents.
+    by_language: dict[str, _core.WordTable] = field(default_factory=dict)
+    languages: Counter[str] = field(default_factory=Counter)
     # The held-out documents in two halves: one to decide by, one to measure the result on.
     deciding: HeldOut = field(default_factory=HeldOut)
     measuring: HeldOut = field(default_factory=HeldOut)
@@ -28,51 +38,102 @@ class Counted:
     held_out_documents: int = 0
     characters: int = 0  # of the training documents
     skipped: dict[str, int] = field(default_factory=dict)
+    curator: Curator | None = None
+    # By document, in the order of the corpus: whether it is trained on.
+    trained_on: bytearray = field(default_factory=bytearray)
 
     @property
     def holds_out(self) -> bool:
-        """A corpus so small that all of it would be held out is trained on instead."""
-        return 0 < self.held_out_documents < self.documents
+        """Whether documents are held out; a corpus of very few is trained on whole."""
+        return self.held_out_documents > 0
 
 
 def count_words(
-    corpus: Corpus, threads: int, progress: Progress, *, hold_out: bool = True
+    corpus: Corpus,
+    recipe: Recipe,
+    threads: int,
+    progress: Progress,
+    lang: str | None = None,
+    *,
+    hold_out: bool = True,
 ) -> Counted:
     """The first reading: 5% of the documents are held out, unless told otherwise, and the words of
-    the others are counted."""
-    counted = Counted()
+    the others are counted.
 
-    def training_documents() -> Iterator[str]:
-        for text in _watched(corpus, "words", progress):
+    `lang` is the language of the documents whose records name none."""
+    counted = Counted(_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
+    if recipe.curation is not None:
+        counted.curator = Curator(find_thresholds(corpus, recipe.curation, threads, progress))
+
+    def training_documents() -> Iterator[Document]:
+        for document in _watched(corpus, "words", progress):
             counted.documents += 1
-            code = digest(text) if hold_out else None
-            if code is not None and is_held_out(code):
+            code = digest(document.text)
+            held_out = hold_out and is_held_out(code)
+            if held_out:
                 counted.held_out_documents += 1
                 half = counted.measuring if is_for_measuring(code) else counted.deciding
-                half.add(text, code)
-            else:
-                counted.characters += len(text)
-                yield text
+                half.add(document.text, code)
+            kept = not held_out and (
+                counted.curator is None or counted.curator.keeps(document.text, code)
+            )
+            counted.trained_on.append(kept)
+            if kept:
+                counted.characters += len(document.text)
+                yield document
 
-    counted.words.count(training_documents(), threads)
+    def texts(documents: Iterable[Document]) -> Iterator[str]:
+        if recipe.scripts is None or not recipe.scripts.suffixes:
+            return (document.text for document in documents)
+        return _by_language(documents, counted, threads, lang)
+
+    counted.words.count(texts(training_documents()), threads)
     if counted.documents == 0:
         raise CorpusError("the corpus is empty: no documents were found; check what was passed")
-    if counted.held_out_documents == counted.documents:
-        counted.words.count(corpus, threads)
+    if not any(counted.trained_on):  # so few documents: all of them are trained on
+        counted.trained_on = bytearray(b"\1" * counted.documents)
+        counted.held_out_documents = 0
+        counted.words.count(texts(corpus.documents()), threads)
         counted.characters = sum(map(len, corpus))
     counted.skipped = dict(sorted(corpus.skipped.items()))
     progress.end(words=len(counted.words), documents=counted.documents)
     return counted
 
 
-def _watched(corpus: Corpus, phase: str, progress: Progress) -> Iterator[str]:
+def _by_language(
+    documents: Iterable[Document], counted: Counted, threads: int, lang: str | None
+) -> Iterator[str]:
+    """The texts; those of languages with rules of their own are also counted apart."""
+    waiting: dict[str, list[str]] = {}
+    sizes: Counter[str] = Counter()
+    for document in documents:
+        language = language_of(document.lang or lang, document.text)
+        if language is not None:
+            counted.languages[language] += 1
+            waiting.setdefault(language, []).append(document.text)
+            sizes[language] += len(document.text)
+            if sizes[language] >= _PORTION:
+                _count_language(counted, language, waiting.pop(language), threads)
+                sizes[language] = 0
+        yield document.text
+    for language, texts in waiting.items():
+        _count_language(counted, language, texts, threads)
+
+
+def _count_language(counted: Counted, language: str, texts: list[str], threads: int) -> None:
+    if language not in counted.by_language:
+        counted.by_language[language] = _core.WordTable(10)  # no one asks for its pairs
+    counted.by_language[language].count(texts, threads)
+
+
+def _watched(corpus: Corpus, phase: str, progress: Progress) -> Iterator[Document]:
     """The documents, with the progress kept up to date."""
     sized = corpus.bytes_total is not None
     progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
-    for number, text in enumerate(corpus):
+    for number, document in enumerate(corpus.documents()):
         if number % 64 == 0:
             progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
-        yield text
+        yield document
 
 
 def choose_alphabet(characters: NDArray[np.int64], recipe: Recipe) -> list[int]:
@@ -92,24 +153,46 @@ def choose_alphabet(characters: NDArray[np.int64], recipe: Recipe) -> list[int]:
     return alphabet
 
 
+def training_texts(
+    corpus: Corpus, counted: Counted, phase: str, progress: Progress
+) -> Iterator[str]:
+    """A later reading: the documents that are trained on, as the first reading chose them."""
+    documents = _watched(corpus, phase, progress)
+    for document, trained_on in zip(documents, counted.trained_on, strict=True):
+        if trained_on:
+            yield document.text
+
+
 def count_runs(
     corpus: Corpus,
     counted: Counted,
     known: list[str],
-    rules: Boundaries,
+    recipe: Recipe,
     floor: int,
     threads: int,
     progress: Progress,
+    pieces: _core.Encoder | None = None,
 ) -> _core.RunTable:
-    joints = _core.Joints(
+    """Runs of known words. With `pieces`, words that are not known stand in its pieces: those of
+    scripts without spaces, or all if the recipe does not ask for whole words."""
+    rules = recipe.boundaries
+    table = _core.RunTable(known, counted.words, joints(recipe), floor, pieces, piece_scripts(rules))
+    table.count(training_texts(corpus, counted, "runs", progress), threads)
+    progress.end(runs=len(table))
+    return table
+
+
+def joints(recipe: Recipe) -> _core.Joints:
+    """Which neighbouring words may share a token."""
+    rules = recipe.boundaries
+    return _core.Joints(
         cross_sentence=rules.cross_sentence,
         cross_colon=rules.cross_colon,
         numbers=rules.numbers_in_phrases,
+        by_class=recipe.scripts is not None,
     )
-    table = _core.RunTable(known, counted.words, joints, floor)
-    documents = _watched(corpus, "runs", progress)
-    if counted.holds_out:
-        documents = (text for text in documents if not is_held_out(digest(text)))
-    table.count(documents, threads)
-    progress.end(runs=len(table))
-    return table
+
+
+def piece_scripts(rules: Boundaries) -> list[int]:
+    """The scripts whose words may join in pieces."""
+    return list(UNSPACED) if rules.whole_words else list(range(256))

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, TypeGuard
+from typing import Any, BinaryIO, NamedTuple, TypeGuard
 
 import zstandard
 
@@ -54,11 +54,19 @@ class _Fault(Exception):
         self.reason, self.story = reason, story
 
 
+class Document(NamedTuple):
+    """A text and, where its record says so, its language."""
+
+    text: str
+    lang: str | None = None
+
+
 @dataclass
 class Pass:
     """One reading of a corpus: how to read, and what was read and skipped so far."""
 
     text_key: str
+    lang_key: str
     whole_files: bool
     skip_bad: bool
     bytes_read: int = 0
@@ -83,9 +91,9 @@ def kind(name: str | Path) -> tuple[str, str] | None:
     return (form, packing) if form else None
 
 
-def json_line(key: str, text: str) -> bytes:
+def json_line(record: Mapping[str, str | None]) -> bytes:
     """A document as a line of JSON, without its newline."""
-    return json.dumps({key: text}, ensure_ascii=False).encode()
+    return json.dumps(record, ensure_ascii=False).encode()
 
 
 # --- From bytes to lines ---------------------------------------------------------------------
@@ -137,7 +145,7 @@ def split_lines(blocks: Iterable[bytes]) -> Iterator[bytes]:
 # --- From lines, rows and items to documents -------------------------------------------------
 
 
-def read_file(path: Path, form: str, packing: str, now: Pass) -> Iterator[str]:
+def read_file(path: Path, form: str, packing: str, now: Pass) -> Iterator[Document]:
     """The documents of a file. What ends it early, such as a corrupt archive, is one bad record."""
     try:
         with path.open("rb", buffering=_BLOCK) as file:
@@ -156,7 +164,7 @@ def read_file(path: Path, form: str, packing: str, now: Pass) -> Iterator[str]:
         now.bad(str(path), fault)
 
 
-def read_stdin(now: Pass) -> Iterator[str]:
+def read_stdin(now: Pass) -> Iterator[Document]:
     """Standard input: JSON lines if it begins with "{", and text otherwise."""
     blocks = _raw(sys.stdin.buffer, now, _BLOCK)
     head = b""
@@ -166,7 +174,9 @@ def read_stdin(now: Pass) -> Iterator[str]:
     yield from _read_blocks(blocks, start.startswith(b"{"), "standard input", now)
 
 
-def _read_blocks(blocks: Iterator[bytes], is_json: bool, name: str, now: Pass) -> Iterator[str]:
+def _read_blocks(
+    blocks: Iterator[bytes], is_json: bool, name: str, now: Pass
+) -> Iterator[Document]:
     if now.whole_files and not is_json:
         return _read_whole(blocks, name, now)
     lines = split_lines(blocks)
@@ -174,43 +184,44 @@ def _read_blocks(blocks: Iterator[bytes], is_json: bool, name: str, now: Pass) -
     return (_read_json if is_json else read_text)(lines, name, now)
 
 
-def read_text(lines: Iterator[bytes], name: str, now: Pass) -> Iterator[str]:
+def read_text(lines: Iterator[bytes], name: str, now: Pass) -> Iterator[Document]:
     """Each line that is not blank is a document."""
     for number, line in enumerate(lines, 1):
         if line.strip():
             text = _decoded(line)
             if isinstance(text, str):
-                yield text
+                yield Document(text)
             else:
                 now.bad(f"{name}, line {number}", _value_fault(text, now.text_key))
 
 
-def _read_whole(blocks: Iterator[bytes], name: str, now: Pass) -> Iterator[str]:
+def _read_whole(blocks: Iterator[bytes], name: str, now: Pass) -> Iterator[Document]:
     text = _decoded(b"".join(blocks).removeprefix(_BOM))
     if not isinstance(text, str):
         line = text.object.count(b"\n", 0, text.start) + 1
         now.bad(f"{name}, line {line}", _value_fault(text, now.text_key))
     elif text:
-        yield text
+        yield Document(text)
 
 
-def _read_json(lines: Iterator[bytes], name: str, now: Pass) -> Iterator[str]:
+def _read_json(lines: Iterator[bytes], name: str, now: Pass) -> Iterator[Document]:
     decode, key = json.JSONDecoder().decode, now.text_key
     for number, line in enumerate(lines, 1):
         try:
-            text = decode(line.decode())[key]
+            record = decode(line.decode())
+            text = record[key]
         except (ValueError, TypeError, KeyError, RecursionError):
             text = None
         if _is_text(text):
             if text:
                 now.line = line
-                yield text
+                yield Document(text, _language(record.get(now.lang_key)))
         elif line.strip():
             now.bad(f"{name}, line {number}", _line_fault(line, key))
     now.line = None
 
 
-def read_items(items: Iterable[object], now: Pass) -> Iterator[str]:
+def read_items(items: Iterable[object], now: Pass) -> Iterator[Document]:
     """Each item is a document, or a mapping that holds one."""
     key = now.text_key
     for number, item in enumerate(items, 1):
@@ -218,10 +229,16 @@ def read_items(items: Iterable[object], now: Pass) -> Iterator[str]:
         if not _is_text(text):
             now.bad(f"item {number}", _record_fault(item, key))
         elif text:
-            yield text
+            lang = item.get(now.lang_key) if isinstance(item, Mapping) else None
+            yield Document(text, _language(lang))
 
 
-def _read_parquet(file: BinaryIO, name: str, now: Pass, size: int) -> Iterator[str]:
+def _language(value: object) -> str | None:
+    """What a record says of its language; what is no string says nothing."""
+    return value if _is_text(value) and value else None
+
+
+def _read_parquet(file: BinaryIO, name: str, now: Pass, size: int) -> Iterator[Document]:
     """The column `text_key`, some rows at a time; `size` bytes are counted as the rows pass by."""
     arrow, key = _pyarrow(), now.text_key
     start, row = now.bytes_read, 0
@@ -231,13 +248,16 @@ def _read_parquet(file: BinaryIO, name: str, now: Pass, size: int) -> Iterator[s
         if key not in names:
             now.bad(name, _record_fault(dict.fromkeys(names), key), count=rows)
             return
-        for batch in table.iter_batches(256, columns=[key]):
-            for value in _values(batch.column(0)):
+        spoken = now.lang_key in names and now.lang_key != key
+        for batch in table.iter_batches(256, columns=[key, now.lang_key] if spoken else [key]):
+            texts = _values(batch.column(key))
+            langs = _values(batch.column(now.lang_key)) if spoken else itertools.repeat(None)
+            for value, lang in zip(texts, langs, strict=False):
                 row += 1
                 if not _is_text(value):
                     now.bad(f"{name}, row {row}", _value_fault(value, key))
                 elif value:
-                    yield value
+                    yield Document(value, _language(lang))
             now.bytes_read = start + size * row // rows
     except (arrow.ArrowException, OSError) as error:
         story = f"a corrupt parquet file ({error}); fetch or write it again"

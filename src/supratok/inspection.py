@@ -18,7 +18,12 @@ def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> d
     first = len(tokenizer.special_tokens) + BYTES  # the id of the first entry of the vocabulary
     entries = tokenizer.vocabulary
     born = ["special"] * (first - BYTES) + ["byte"] * BYTES + [token.born for token in entries]
-    crossing = [first + i for i, token in enumerate(entries) if _words(token.text) > 1]
+    by_class = tokenizer.recipe.scripts is not None
+    crossing = [
+        first + i
+        for i, token in enumerate(entries)
+        if len(_core.split_words(token.text, by_class)) > 1
+    ]
     learnt = [token for token in entries if token.born != "alphabet"]
     if usage is None:
         rows = [(token.text, token.count) for token in sorted(learnt, key=lambda t: -t.count)[:top]]
@@ -101,7 +106,3 @@ def _phrases(vocabulary: Sequence[Token]) -> list[str]:
         if words and all(word.strip().isalpha() for word in words):
             found.setdefault(len(words), []).append(token.text)
     return [text for _, texts in sorted(found.items()) for text in texts[:2]]
-
-
-def _words(text: str) -> int:
-    return len(_core.split_words(text))

@@ -31,6 +31,9 @@ class Boundaries:
     """
 
     max_words: int = 5  # letters or digits in a row; punctuation is free
+    # Phrases are made of whole words. Otherwise (and always in scripts without spaces, where a word
+    # is a stretch of text) a phrase may begin or end with a piece of one.
+    whole_words: bool = True
     max_bytes: int = 64
     max_digits: int = 3  # in a row
     cross_sentence: bool = True  # ". The"

@@ -11,13 +11,14 @@ this file is the specification.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from . import _core
 from .heldout import HeldOut, digest, is_for_measuring, is_held_out
 from .prune import HELD_OUT_WEIGHT, ROUNDS, round_size
 from .recipe import Boundaries, Recipe
+from .reference_scripts import cut_at, rare_bigrams, script_changes
 from .tokenizer import BYTES, Token
 
 LETTER, PUNCT, NUMBER, SPACE, NEWLINE, CONTROL, EXTEND = range(7)  # as in core/text.hpp
@@ -27,20 +28,25 @@ Symbols = tuple[str, ...]
 # --- Words and runs
 
 
-def split_words(text: str) -> list[str]:
-    """Cut a text where the class or the script of its characters changes.
+def split_words(text: str, by_class: bool = True) -> list[str]:
+    """Cut a text where the class or the script of its characters changes; or, not by class, only
+    where whitespace or control characters begin or end.
 
     A space goes to the word after it; a combining mark to the character before it. Newlines are
     whitespace like any other.
 
     >>> split_words("Hello, big  world")
     ['Hello', ',', ' big', ' ', ' world']
+    >>> split_words("Hello, big  world", by_class=False)
+    ['Hello,', ' big', ' ', ' world']
     """
     words: list[str] = []
     kind, script = -1, 0
     for place, char in enumerate(text):
         char_kind, char_script = _core.char_class(char)
         char_kind = SPACE if char_kind == NEWLINE else char_kind
+        if not by_class and _leads_word(char):
+            char_kind, char_script = LETTER, 0
         if words and words[-1] == " " and kind == SPACE and _leads_word(char):
             kind, script = (LETTER if char_kind == EXTEND else char_kind), char_script
             words[-1] += char
@@ -64,11 +70,11 @@ def _leads_word(char: str) -> bool:
     return _core.char_class(char)[0] in (LETTER, PUNCT, NUMBER, EXTEND)
 
 
-def kind_of(word: str) -> int:
+def kind_of(word: str, by_class: bool = True) -> int:
     """The class of a word: that of its first character, the space before it aside."""
     bare = word[1:] if word[0] == " " and len(word) > 1 and _leads_word(word[1]) else word
     kind = _core.char_class(bare[0])[0]
-    return LETTER if kind == EXTEND else kind
+    return LETTER if kind == EXTEND or (kind <= NUMBER and not by_class) else kind
 
 
 def script_of(text: str) -> int:
@@ -76,30 +82,34 @@ def script_of(text: str) -> int:
     return next((s for s in (_core.char_class(char)[1] for char in text) if s), 0)
 
 
-def may_neighbour(left: str, right: str, rules: Boundaries) -> bool:
+def may_neighbour(left: str, right: str, rules: Boundaries, by_class: bool = True) -> bool:
     """Whether two neighbouring words may ever share a token."""
     kinds = {kind_of(left), kind_of(right)}
     if not kinds <= {LETTER, PUNCT, NUMBER}:
         return False
+    if not by_class:  # a word may hold them all
+        kinds = {_core.char_class(char)[0] for char in left + right}
     if NUMBER in kinds and not rules.numbers_in_phrases:
         return False
     spaced = right[0] == " "
     if not rules.cross_colon and spaced and left[-1] == ":":
         return False
-    if not rules.cross_sentence and kind_of(left) == PUNCT:
+    if not rules.cross_sentence and (kind_of(left) == PUNCT or not by_class):
         bare = left.rstrip("\"')]}’”»」』）")
         if bare and (bare[-1] in "。！？｡" or (spaced and bare[-1] in ".!?…।؟۔")):
             return False
     return True
 
 
-def count_runs(documents: Iterable[str], known: set[str], rules: Boundaries) -> Counter[Symbols]:
+def count_runs(
+    documents: Iterable[str], known: set[str], rules: Boundaries, by_class: bool
+) -> Counter[Symbols]:
     """The longest sequences of known words that may all neighbour each other."""
     runs: Counter[Symbols] = Counter()
     for text in documents:
         run: list[str] = []
-        for word in split_words(text):
-            if run and not (word in known and may_neighbour(run[-1], word, rules)):
+        for word in split_words(text, by_class):
+            if run and not (word in known and may_neighbour(run[-1], word, rules, by_class)):
                 runs[tuple(run)] += 1
                 run = []
             if word in known:
@@ -174,13 +184,16 @@ def join(sequence: Symbols, pair: tuple[str, str]) -> Symbols:
 # --- Training
 
 
-def train(documents: Sequence[str], recipe: Recipe) -> list[Token]:
-    """The tokens, in rank order."""
+def train(
+    documents: Sequence[str], recipe: Recipe, languages: Mapping[str, str] | None = None
+) -> list[Token]:
+    """The tokens, in rank order. `languages` names the language of some documents."""
     training = [text for text in documents if not is_held_out(digest(text))]
     held_out = [text for text in documents if is_held_out(digest(text))]
     if not training:
         training, held_out = held_out, []
-    words = Counter(word for text in training for word in split_words(text))
+    by_class = recipe.scripts is not None
+    words = Counter(word for text in training for word in split_words(text, by_class))
     characters: Counter[str] = Counter()
     for word, count in words.items():
         for char in word:
@@ -189,7 +202,8 @@ def train(documents: Sequence[str], recipe: Recipe) -> list[Token]:
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
 
-    traditional = learn_words(words, alphabet, room, recipe)[0]
+    seen = script_changes(training, languages or {}, recipe.scripts) + words
+    traditional = learn_words(seen, alphabet, room, recipe)[0]
     keep, multiword, word_uses = learn_phrases(training, alphabet, traditional, room, recipe)
     tokens = [Token(char, characters[char], "alphabet") for char in alphabet]
     tokens += [Token(join.text, join.count, "traditional") for join in traditional[:keep]]
@@ -198,9 +212,13 @@ def train(documents: Sequence[str], recipe: Recipe) -> list[Token]:
         return tokens[:size]
 
     uses = word_uses
-    for sequence, weight in learn_words(words, alphabet, keep, recipe)[1].items():
+    for sequence, weight in learn_words(seen, alphabet, keep, recipe)[1].items():
         for symbol in sequence if len(sequence) > 1 or len(sequence[0]) > 1 else ():
             uses[symbol] += weight
+    ranks = {token.text: rank for rank, token in enumerate(tokens[: len(alphabet) + keep])}
+    for word in words.keys() | seen.keys():  # as the text has it, not as it was seen
+        for piece in encode_by_merges(word, ranks) if words[word] != seen[word] else ():
+            uses[piece] += words[word] - seen[word]
     return prune(tokens, uses, len(alphabet), size, training, held_out)
 
 
@@ -228,11 +246,13 @@ def learn_words(
     """The traditional pass. A character outside the alphabet cuts its word in two."""
     rules, known = recipe.boundaries, set(alphabet)
     sequences: Counter[Symbols] = Counter()
+    rare = rare_bigrams(words, recipe.scripts)
     for word, count in words.items():
-        spaced = "".join(char if char in known else "\0 cut" for char in word)
-        for piece in spaced.split("\0 cut"):
-            if piece:
-                sequences[tuple(piece)] += count
+        for part in cut_at(word, rare):
+            spaced = "".join(char if char in known else "\0 cut" for char in part)
+            for piece in spaced.split("\0 cut"):
+                if piece:
+                    sequences[tuple(piece)] += count
 
     def may_join(left: str, right: str) -> bool:
         text = left + right
@@ -247,17 +267,19 @@ def learn_phrases(
 ) -> tuple[int, list[Join], Counter[str]]:
     """The multiword pass: the traditional merges to keep, the phrases that take the rest of the
     room, and how both changed the uses of complete words and phrases in the runs."""
-    rules, wanted = recipe.boundaries, None
+    rules, wanted, by_class = recipe.boundaries, None, recipe.scripts is not None
     if recipe.crossover is not None:
         wanted = min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
     usable = alphabet + [join.text for join in traditional[:wanted]]
-    runs = count_runs(training, {text for text in usable if len(split_words(text)) == 1}, rules)
+    complete = {text for text in usable if len(split_words(text, by_class)) == 1}
+    runs = count_runs(training, complete, rules, by_class)
     runs = Counter({run: count for run, count in runs.items() if len(run) > 1})
 
     def may_join(left: str, right: str) -> bool:
         text = left + right
-        counted = sum(kind_of(word) in (LETTER, NUMBER) for word in split_words(text))
-        scripts = {script_of(left), script_of(right)} - {0}
+        words = split_words(text, by_class)
+        counted = sum(kind_of(word, by_class) in (LETTER, NUMBER) for word in words)
+        scripts = {script_of(left), script_of(right)} - {0} if by_class else set()
         return (
             len(text.encode()) <= rules.max_bytes
             and counted <= rules.max_words
@@ -303,9 +325,10 @@ def parity(traditional: list[Join], multiword: list[Join], room: int) -> int:
 
 def usable_phrases(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
     """Those made of tokens, new, and, under the merges rule, encoding to themselves."""
-    known, new = set(base), dict[str, Join]()
+    known, new, by_class = set(base), dict[str, Join](), recipe.scripts is not None
     for join in learnt:
-        if join.text not in known and all(word in known for word in split_words(join.text)):
+        words = split_words(join.text, by_class)
+        if join.text not in known and all(word in known for word in words):
             new.setdefault(join.text, join)
     if recipe.segmentation == "fewest":
         return list(new.values())

@@ -13,19 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import _core
 from .corpus import Source, open_corpus
 from .counting import Counted, choose_alphabet, count_words
-from .passes import (
-    Phrases,
-    Words,
-    learn_multiword,
-    learn_traditional,
-    learnt_size,
-    traditional_merger,
-)
+from .multiword import Job, Phrases, learn_multiword
+from .passes import Words, learn_traditional, learnt_size, traditional_merger
 from .progress import Progress, make_progress
 from .prune import ROUNDS, prune
 from .recipe import Recipe
+from .scripts import Evidence, find_evidence
 from .tokenizer import BYTES, Token, Tokenizer, usable_threads
 
 
@@ -36,30 +32,43 @@ def train(
     progress: bool | Progress = True,
     *,
     text_key: str = "text",
+    lang_key: str = "lang",
+    lang: str | None = None,
     whole_files: bool = False,
     skip_bad: bool = False,
 ) -> Tokenizer:
     """Learn a tokenizer.
 
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
-    `corpus.open_corpus`. The same text and recipe give the same tokenizer, whatever the threads and
-    the order of the documents.
+    `corpus.open_corpus`. A record may name its language under `lang_key`; `lang` is that of all
+    others, and is found from the text if it is not given (see languages.py). The same text and
+    recipe give the same tokenizer, whatever the threads and the order of the documents.
     """
     workers = usable_threads(threads)
     with (
         open_corpus(
-            documents_or_paths, text_key=text_key, whole_files=whole_files, skip_bad=skip_bad
+            documents_or_paths,
+            text_key=text_key,
+            lang_key=lang_key,
+            whole_files=whole_files,
+            skip_bad=skip_bad,
         ) as corpus,
         make_progress(progress) as shown,
     ):
-        counted = count_words(corpus, workers, shown)
+        counted = count_words(corpus, recipe, workers, shown, lang)
+        job = Job(corpus, counted, recipe, workers, shown)
         alphabet = choose_alphabet(counted.words.characters(), recipe)
-        words = learn_traditional(counted.words, alphabet, recipe, shown)
-        phrases = learn_multiword(corpus, counted, words, recipe, workers, shown)
-        vocabulary = finish(counted, words, phrases, recipe, workers, shown)
-        tokenizer = Tokenizer(
-            vocabulary, recipe, _report(counted, words, phrases, vocabulary, recipe)
+        evidence = find_evidence(
+            counted.words, counted.by_language, counted.languages, recipe.scripts
         )
+        counted.by_language.clear()  # frees its memory
+        words = learn_traditional(counted.words, alphabet, evidence, recipe, shown)
+        phrases = learn_multiword(job, words)
+        vocabulary = finish(counted, words, phrases, evidence, recipe, workers, shown)
+        report = _report(counted, words, phrases, vocabulary, recipe)
+        if evidence.report:
+            report["scripts"] = evidence.report
+        tokenizer = Tokenizer(vocabulary, recipe, report)
         _measure(tokenizer, counted, workers, shown)
         return tokenizer
 
@@ -68,6 +77,7 @@ def finish(
     counted: Counted,
     words: Words,
     phrases: Phrases,
+    evidence: Evidence,
     recipe: Recipe,
     threads: int,
     progress: Progress,
@@ -86,7 +96,7 @@ def finish(
     progress.start("pruning", ROUNDS, "rounds")
     kept = prune(
         [token.text for token in tokens],
-        _uses(words, phrases, recipe),
+        _uses(words, phrases, evidence, recipe, threads),
         alphabet=len(words.alphabet),
         keep=size,
         held_out=held_out,
@@ -98,14 +108,20 @@ def finish(
     return [tokens[place] for place in kept]
 
 
-def _uses(words: Words, phrases: Phrases, recipe: Recipe) -> NDArray[np.int64]:
+def _uses(
+    words: Words, phrases: Phrases, evidence: Evidence, recipe: Recipe, threads: int
+) -> NDArray[np.int64]:
     """How often each entry stands in the training text, encoded by merges: in the words, less the
     words that stand in runs, plus what the runs became."""
     merger = traditional_merger(words.sequences, words.alphabet, recipe)
     merger.run(phrases.crossover)
     in_words = merger.usage()
-    place = {text: i for i, text in enumerate([chr(code) for code in words.alphabet])}
-    place |= {text: len(place) + i for i, text in enumerate(words.texts[: phrases.crossover])}
+    entries = [chr(code) for code in words.alphabet] + words.texts[: phrases.crossover]
+    if evidence.changes:  # the words were not counted as they are in the text
+        encoder = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0)
+        changes = np.fromiter(evidence.changes.values(), dtype=np.int64)
+        in_words -= encoder.usage(list(evidence.changes), threads, changes)[BYTES:]
+    place = {text: i for i, text in enumerate(entries)}
     for text, change in phrases.word_uses.items():
         in_words[place[text]] += change
     return np.concatenate([in_words, phrases.uses])

@@ -117,7 +117,7 @@ def _curate(
                 curator.record(bits, len(text), keeps)
                 if keeps:
                     kept += 1
-                    write((line or json_line(args.text_key, text)) + b"\n")
+                    write((line or json_line({args.text_key: text})) + b"\n")
         if not found:
             raise CorpusError("the corpus is empty: no documents were found; check what was passed")
     progress.end(documents=len(found), kept=kept)

@@ -23,7 +23,7 @@ from ..corpus import open_corpus
 from ..counting import count_runs, count_words
 from ..mine import Phrase, mine, total_words
 from ..progress import Progress, make_progress
-from ..recipe import Boundaries, Recipe, Seeds
+from ..recipe import Recipe, Seeds
 from ..show import new_console, new_table, quoted
 from ..tokenizer import usable_threads
 from .common import FILES, check_writable, reading_options, write
@@ -72,14 +72,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    seeds, rules = _options(args)
+    seeds, recipe = _options(args)
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
         raise ValueError(f"--top {args.top}: at least 1")
     if args.out:
         check_writable(args.out)
     with make_progress(True) as progress:
-        phrases, report = _mine(args, seeds, rules, threads, progress)
+        phrases, report = _mine(args, seeds, recipe, threads, progress)
     order = _SORTS[args.sort]
     phrases.sort(key=order, reverse=True)  # stable: equals stay by falling count, then by text
     shown = phrases[: args.top or (_TOP if args.format == "table" else None)]
@@ -87,19 +87,19 @@ def run(args: argparse.Namespace) -> None:
     print(_story(report, len(shown)), file=sys.stderr)
 
 
-def _options(args: argparse.Namespace) -> tuple[Seeds, Boundaries]:
+def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
     """Those of the recipe file, and before them those of the command line."""
-    seeds, rules = None, Boundaries()
+    recipe = Recipe(vocab_size=1 << 20)  # which plays no part here
     if args.recipe:
-        recipe = Recipe.from_toml(args.recipe, vocab_size=1 << 20)  # which plays no part here
-        seeds, rules = recipe.seeds, recipe.boundaries
+        recipe = Recipe.from_toml(args.recipe, vocab_size=1 << 20)
+    recipe = dataclasses.replace(recipe, curation=None)
     names = (option.name for option in dataclasses.fields(Seeds))
     said = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    return dataclasses.replace(seeds or Seeds(), **said), rules
+    return dataclasses.replace(recipe.seeds or Seeds(), **said), recipe
 
 
 def _mine(
-    args: argparse.Namespace, seeds: Seeds, rules: Boundaries, threads: int, progress: Progress
+    args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
     """Both readings of the corpus, all of it; known are the words that are frequent enough."""
     with open_corpus(
@@ -108,10 +108,10 @@ def _mine(
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
     ) as corpus:
-        counted = count_words(corpus, threads, progress, hold_out=False)
+        counted = count_words(corpus, recipe, threads, progress, hold_out=False)
         known, counts = counted.words.rows(seeds.min_count)
         floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-        runs = count_runs(corpus, counted, known, rules, floor, threads, progress)
+        runs = count_runs(corpus, counted, known, recipe, floor, threads, progress)
         progress.start("phrases")
         phrases, report = mine(runs, known, counts, total_words(counted.words), seeds)
         progress.end(phrases=len(phrases))

@@ -1,0 +1,373 @@
+"""The multiword pass: BPE over runs of words, from the crossover on.
+
+How long each pass runs is not set by hand. The traditional pass was learnt to the full size; this
+one takes over where its merges are worth more than the traditional ones that would remain, so both
+end at the same count. All traditional merges rank before all multiword ones: words complete before
+phrases form.
+
+A pair joins if its words are complete, and if it is seeded or passes the recipe's screen. In scripts
+without spaces there are no words to complete: there the pieces of a stretch of text, as the
+traditional pass cuts it, join like words.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .corpus import Corpus
+from .counting import Counted, count_runs, training_texts
+from .mine import mine, total_words
+from .passes import SLICE, Words, learnt_size, run_merges
+from .progress import Progress
+from .recipe import Recipe, Screen
+from .scripts import UNSPACED
+
+# Choice: text in scripts without spaces is looked at in pieces if it is this share of all.
+_UNSPACED_SHARE = 0.01
+
+
+@dataclass
+class Job:
+    """What every later step of training needs at hand."""
+
+    corpus: Corpus
+    counted: Counted
+    recipe: Recipe
+    threads: int
+    progress: Progress
+
+
+@dataclass
+class Phrases:
+    """What the multiword pass learnt, and the traditional merges it left in place."""
+
+    crossover: int  # traditional merges kept
+    texts: list[str]
+    counts: NDArray[np.int64]
+    # How the runs changed the uses of the complete words; and how often each phrase stands in them.
+    word_uses: dict[str, int]
+    uses: NDArray[np.int64]
+    runs: int
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def learn_multiword(job: Job, words: Words) -> Phrases:
+    """One look over the runs of complete words; and where pieces of words may join as well, a second
+    look with the pieces that the words have at the crossover of the first."""
+    wanted = wanted_crossover(job.recipe, len(words.texts), words.room)
+    if job.recipe.crossover == 1.0:
+        nothing = np.zeros(0, dtype=np.int64)
+        return Phrases(len(words.texts), [], nothing, {}, nothing, 0)
+    if not joins_pieces(job.counted, job.recipe):
+        return _look(job, words, wanted, None)
+    cut = wanted if wanted is not None else _look(job, words, None, None).crossover
+    return _look(job, words, wanted, cut)
+
+
+def joins_pieces(counted: Counted, recipe: Recipe) -> bool:
+    """Whether pieces of words may join: if the recipe says so, or for scripts without spaces."""
+    if not recipe.boundaries.whole_words:
+        return True
+    if recipe.scripts is None:
+        return False
+    characters = counted.words.characters()
+    seen = np.flatnonzero(characters)
+    unspaced = [code for code in seen.tolist() if _script(code) in UNSPACED]
+    return bool(characters[unspaced].sum() >= _UNSPACED_SHARE * characters.sum())
+
+
+def _script(code: int) -> int:
+    return 0 if 0xD800 <= code < 0xE000 else _core.char_class(chr(code))[1]
+
+
+def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrases:
+    """Count runs, and join them until phrases and words are worth the same (or up to `wanted`).
+
+    Words behind `cut` stand in pieces. Pairs below `floor` are left out of the runs. It is a guess
+    that saves memory; if it turns out too high for the result to be exact, the runs are counted
+    again with a lower one."""
+    recipe, progress = job.recipe, job.progress
+    base = [chr(code) for code in words.alphabet] + words.texts
+    base = base[: len(words.alphabet) + _first(wanted, cut, len(words.texts))]
+    pieces = None
+    if cut is not None:
+        pieces = _core.Encoder(base, [1] * len(base), fewest=False, first_id=0)
+    known = complete_words(base, recipe)
+    least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
+    floor = _guess_floor(job.counted.words, words, wanted, least, recipe.screen)
+    while True:
+        table = count_runs(
+            job.corpus, job.counted, known, recipe, floor, job.threads, progress, pieces
+        )
+        look = _Look(words, known, recipe, floor, least, len(table))
+        progress.start("multiword", words.room, "tokens")
+        look.start(table, job.counted)
+        del table
+        crossover = wanted if wanted is not None else look.run_to_parity(progress)
+        if crossover is not None:
+            crossover = min(crossover, len(base) - len(words.alphabet))
+            run_merges(look.merger, words.room - crossover - look.made, progress)
+            chosen, crossover = look.choose(crossover, job)
+            if crossover + len(chosen) >= words.room or floor == least:
+                progress.end(crossover=crossover, phrases=len(chosen))
+                return look.phrases(crossover, chosen)
+        floor = max(least, floor // 4)
+
+
+def _first(*values: int | None) -> int:
+    return next(value for value in values if value is not None)
+
+
+def wanted_crossover(recipe: Recipe, learnt: int, room: int) -> int | None:
+    """The traditional merges to keep, where the recipe sets their share."""
+    if recipe.crossover is None:
+        return None
+    return min(int(recipe.crossover * learnt_size(recipe)), learnt, room)
+
+
+def _guess_floor(
+    table: _core.WordTable, words: Words, wanted: int | None, least: int, screen: Screen | None
+) -> int:
+    """A count that the last phrase will surely have: the highest for which the tokens seen that
+    often fill the room.
+
+    Choice: of the pairs of words seen so often, about half become phrases (measured 0.51 at 100k
+    and 0.52 at 200k); a third is assumed. A screen leaves fewer: half as many for each bit."""
+    among = 3 * 2 ** max(0.0, screen.min_pmi if screen else 0.0)
+    low, high = least, 1 << 31
+    while low + 1 < high:
+        middle = (low + high) // 2
+        kept = int((words.counts >= middle).sum()) if wanted is None else wanted
+        if kept + table.pairs_at_least(middle) // among >= words.room:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def complete_words(texts: list[str], recipe: Recipe) -> list[str]:
+    """Those that are one word."""
+    by_class = recipe.scripts is not None
+    return [text for text in texts if len(_core.split_words(text, by_class)) == 1]
+
+
+@dataclass
+class _Look:
+    """One run of the merge loop over runs of words, and what is chosen from it."""
+
+    words: Words
+    known: list[str]
+    recipe: Recipe
+    floor: int
+    least: int
+    runs: int
+    merger: _core.Merger = field(init=False)
+    before: NDArray[np.int64] = field(init=False)  # uses of the known words in the runs
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def start(self, table: _core.RunTable, counted: Counted) -> None:
+        rules = self.recipe.boundaries
+        seeds = self._seeds(table, counted)
+        bits, least = self._screen(table, counted)
+        self.merger = _core.Merger.over_words(
+            _core.Sequences.of_runs(table),
+            self.known,
+            _core.Limits(
+                bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script
+            ),
+            self.floor,
+            self.recipe.scripts is not None,
+            bits,
+            least,
+            seeds,
+        )
+        self.before = self.merger.usage()
+
+    def _seeds(self, table: _core.RunTable, counted: Counted) -> list[str]:
+        """The seeds and the shorter phrases that lead to them, word by word from the left. Without
+        a screen every pair is welcome, and nothing need be mined."""
+        recipe = self.recipe
+        if recipe.seeds is None or recipe.screen is None:
+            return []
+        seeds = dataclasses.replace(
+            recipe.seeds,
+            max_words=min(recipe.seeds.max_words, recipe.boundaries.max_words),
+            min_count=max(recipe.seeds.min_count, self.floor),
+        )
+        counts = counted.words.counts_of(self.known)
+        phrases, report = mine(table, self.known, counts, total_words(counted.words), seeds)
+        self.report["seeds"] = report
+        return with_chains([phrase.text for phrase in phrases], recipe)
+
+    def _screen(self, table: _core.RunTable, counted: Counted) -> tuple[list[float], float]:
+        """Eq. 2 for a pair of neighbours, PMI >= threshold, in bits:
+
+            log2(count) + sum of -log2(p(word))  >=  threshold + log2(N)
+        """
+        if self.recipe.screen is None:
+            return [], 0.0
+        total = int(counted.words.totals()[:3].sum())  # letters, punctuation, numbers
+        seen = np.maximum(counted.words.counts_of(self.known), table.word_uses())
+        bits = np.log2(total / np.maximum(seen, 1))
+        return bits.tolist(), float(self.recipe.screen.min_pmi + np.log2(total))
+
+    @property
+    def made(self) -> int:
+        return len(self.merger.counts())
+
+    def run_to_parity(self, progress: Progress) -> int | None:
+        """Learn phrases until they are worth no more than words; the crossover is where that is.
+
+        None if the pairs above the floor do not reach that far."""
+        words, counts = self.words, self.merger.counts()
+        reached, floor = 0, self.floor
+        while reached < words.room and self.merger.run(SLICE):
+            counts = self.merger.counts()
+            reached = len(counts) + int((words.counts > counts[-1]).sum())
+            progress.at(reached)
+        if reached >= words.room:
+            floor = int(counts[-1]) + 1
+        elif floor == self.least:
+            floor = 1  # nothing rarer is wanted
+        crossover = find_parity(words.counts, counts, words.room, floor)
+        return None if crossover is None else min(crossover, len(words.texts))
+
+    def choose(self, crossover: int, job: Job) -> tuple[list[int], int]:
+        """The places, among the merges, of the phrases that fill the room behind the crossover; and
+        the crossover, which moves back where there are too few of them."""
+        spread = self.recipe.screen.min_documents if self.recipe.screen else 1
+        needed = self.words.room - crossover
+        pool = self._usable(crossover, needed + needed // 4 if spread > 1 else needed)
+        if spread > 1:
+            pool = self._well_spread(crossover, pool, spread, job)
+        chosen = pool[:needed]
+        missing = needed - len(chosen)
+        if spread > 1 and missing and crossover < len(self.words.texts):
+            crossover = min(crossover + missing, len(self.words.texts))
+            usable = set(self._usable(crossover, len(pool)))
+            chosen = [place for place in chosen if place in usable]
+        return chosen, crossover
+
+    def _usable(self, crossover: int, needed: int) -> list[int]:
+        """The first so many phrases that can be tokens. Left out are those with a word that is
+        complete only behind the crossover, those whose text is a token already, and, under the
+        merges rule, those that do not encode to themselves."""
+        base = self._base(crossover)
+        complete = len(complete_words(base, self.recipe))
+        while True:
+            rarest = _rarest_words(self.merger, len(self.known))
+            texts = self.merger.texts()
+            first = {text: place for place, text in reversed(list(enumerate(texts)))}
+            new = sorted(first[text] for text in first.keys() - set(base))
+            chosen = [place for place in new if rarest[place] < complete]
+            if self.recipe.segmentation == "merges":
+                good = _encodable(base, [texts[place] for place in chosen])
+                chosen = [chosen[i] for i in good]
+            if len(chosen) >= needed or self.merger.run(needed - len(chosen)) == 0:
+                return chosen[:needed]
+
+    def _base(self, crossover: int) -> list[str]:
+        return [chr(code) for code in self.words.alphabet] + self.words.texts[:crossover]
+
+    def _well_spread(self, crossover: int, pool: list[int], least: int, job: Job) -> list[int]:
+        """Those of the pool that are used in so many documents, and what they are made of."""
+        texts = self.merger.texts()
+        entries = self._base(crossover) + [texts[place] for place in pool]
+        fewest = self.recipe.segmentation == "fewest"
+        encoder = _core.Encoder(entries, [1] * len(entries), fewest=fewest, first_id=0)
+        survey = _core.Survey(encoder, 1)
+        survey.count(
+            training_texts(job.corpus, job.counted, "documents", job.progress), job.threads
+        )
+        documents = survey.documents()[-len(pool) :] if pool else np.zeros(0, dtype=np.int64)
+        lefts, rights = (part.tolist() for part in self.merger.parts())
+        stays = {place for place, seen in zip(pool, documents.tolist(), strict=True) if seen >= least}
+        for place in reversed(range(len(lefts))):
+            if place in stays:
+                stays.update(part - len(self.known) for part in (lefts[place], rights[place]))
+        self.report["too_few_documents"] = len(pool) - sum(place in stays for place in pool)
+        job.progress.end(dropped=self.report["too_few_documents"])
+        return [place for place in pool if place in stays]
+
+    def phrases(self, crossover: int, chosen: list[int]) -> Phrases:
+        """The chosen phrases with their uses; those of the others go back to their parts."""
+        known, merger = self.known, self.merger
+        uses = merger.usage()
+        lefts, rights = (part.tolist() for part in merger.parts())
+        stays = set(chosen)
+        for place in reversed(range(len(lefts))):
+            if place not in stays:
+                use = uses[len(known) + place]
+                uses[lefts[place]] += use
+                uses[rights[place]] += use
+        change = (uses[: len(known)] - self.before).tolist()
+        texts = merger.texts()
+        screened = merger.screened()
+        self.report |= {"candidates": merger.candidates(), "screened": screened}
+        return Phrases(
+            crossover,
+            [texts[place] for place in chosen],
+            merger.counts()[chosen],
+            {word: by for word, by in zip(known, change, strict=True) if by},
+            uses[len(known) :][chosen],
+            self.runs,
+            self.report,
+        )
+
+
+def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:
+    """The seeds and their beginnings of two words or more: " in spite of" needs " in spite"."""
+    chains: set[str] = set()
+    for text in seeds:
+        words = _core.split_words(text, recipe.scripts is not None)
+        chains.update("".join(words[:end]) for end in range(2, len(words) + 1))
+    return sorted(chains)
+
+
+def find_parity(
+    traditional: NDArray[np.int64], multiword: NDArray[np.int64], room: int, floor: int
+) -> int | None:
+    """How many traditional merges to keep: one more would save no more than the last phrase.
+
+        traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
+        multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
+
+    `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
+    """
+    keep = np.arange(room + 1)
+    next_word = np.zeros(room + 1, dtype=np.int64)
+    next_word[: len(traditional)] = traditional[: room + 1]
+    last_phrase = np.full(room + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
+    last_phrase[room] = np.iinfo(np.int64).max  # no phrases
+    places = room - keep - 1
+    inside = (places >= 0) & (places < len(multiword))
+    last_phrase[inside] = multiword[places[inside]]
+    crossover = int(np.argmax(next_word <= last_phrase))
+    if crossover < room and places[crossover] >= len(multiword) and floor > 1:
+        return None
+    return crossover
+
+
+def _rarest_words(merger: _core.Merger, known: int) -> list[int]:
+    """Of each merge, the last of its words in the list of complete ones, which is by rank."""
+    lefts, rights = (part.tolist() for part in merger.parts())
+    rarest = list(range(known))
+    for left, right in zip(lefts, rights, strict=True):
+        rarest.append(max(rarest[left], rarest[right]))
+    return rarest[known:]
+
+
+def _encodable(base: list[str], texts: list[str]) -> list[int]:
+    """The places of the texts that encode to themselves after `base`."""
+    entries = base + texts
+    states = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0).states()
+    if states[: len(base)].any():
+        bad = entries[int(np.flatnonzero(states)[0])]
+        raise AssertionError(f"the traditional token {bad!r} does not encode to itself")
+    return np.flatnonzero(states[len(base) :] == 0).tolist()
