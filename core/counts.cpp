@@ -301,48 +301,61 @@ RunTable::RunTable(const std::vector<std::string>& known_words, const PairSketch
                    Joints joints, uint32_t floor, const Pieces& pieces)
     : known_(known_words), pairs_(pairs), joints_(joints), floor_(floor), pieces_(pieces) {}
 
+// Visits the units of a document: known words, and pieces of others. visit(place, bound), where
+// `bound` limits how often the unit was seen behind the one before: 0 where they may not join.
+// A place of kNone ends a run.
+template <class Visit>
+void RunTable::each_unit(std::string_view document, std::vector<uint32_t>& ids, Visit visit) const {
+  constexpr uint32_t kNone = WordIndex::kNone;
+  WordReader reader(document, joints_.by_class);
+  Word word, before{};
+  uint64_t before_hash = 0;
+  uint32_t last = kNone;  // the unit before
+  const auto unit = [&](uint32_t place, bool may_join, uint32_t bound) {
+    if (unit_pairs_ && may_join && last != kNone && place != kNone)
+      bound = unit_pairs_->bound(last, place);
+    visit(place, may_join && last != kNone ? bound : 0);
+    last = place;
+  };
+  while (reader.next(word)) {
+    const uint64_t hash = hash_bytes(word.text);
+    const uint32_t place = word.joinable() ? known_.find(word.text, hash) : kNone;
+    const bool may_join = last != kNone && joints_.allow(before, word);
+    if (place == kNone && word.joinable() && pieces_.encoder && pieces_.scripts[word.script]) {
+      ids.clear();
+      pieces_.encoder->encode(word.text, ids);
+      for (size_t i = 0; i < ids.size(); ++i) {
+        const std::string_view piece = pieces_.encoder->bytes_of(ids[i]);
+        unit(known_.find(piece, hash_bytes(piece)), i > 0 || may_join, 0xffffffffu);
+      }
+    } else {
+      const bool look = place != kNone && may_join && !unit_pairs_;
+      unit(place, may_join, look ? pairs_.bound(before_hash, hash) : 0xffffffffu);
+    }
+    before = word;
+    before_hash = hash;
+  }
+}
+
 void RunTable::add(const std::vector<std::string_view>& documents) {
   static thread_local SharedCounts::Batch batch;
   static thread_local std::vector<uint32_t> words;  // of all runs found here, end to end
   static thread_local std::vector<size_t> starts;   // of each run, among them
-  static thread_local std::vector<uint32_t> ids;    // of a word in pieces
+  static thread_local std::vector<uint32_t> ids;
   batch.clear();
   words.clear();
   starts.assign(1, 0);
+  const auto close = [&] {
+    if (words.size() - starts.back() > 1)
+      starts.push_back(words.size());
+    else
+      words.resize(starts.back());  // a word by itself has nothing to join
+  };
   for (std::string_view document : documents) {
-    WordReader reader(document, joints_.by_class);
-    Word word, before{};
-    uint64_t before_hash = 0;  // 0: it stands in pieces
-    const auto close = [&] {
-      if (words.size() - starts.back() > 1)
-        starts.push_back(words.size());
-      else
-        words.resize(starts.back());  // a word by itself has nothing to join
-    };
-    while (reader.next(word)) {
-      const uint64_t hash = hash_bytes(word.text);
-      const uint32_t place = word.joinable() ? known_.find(word.text, hash) : WordIndex::kNone;
-      const bool whole = place != WordIndex::kNone;
-      ids.clear();
-      if (!whole && word.joinable() && pieces_.encoder && pieces_.scripts[word.script])
-        pieces_.encoder->encode(word.text, ids);
-      const bool open = words.size() > starts.back();
-      if ((!whole && ids.empty()) ||
-          (open && !(joints_.allow(before, word) &&
-                     (!whole || !before_hash || pairs_.bound(before_hash, hash) >= floor_))))
-        close();
-      if (whole) words.push_back(place);
-      for (const uint32_t id : ids) {
-        const std::string_view piece = pieces_.encoder->bytes_of(id);
-        const uint32_t found = known_.find(piece, hash_bytes(piece));
-        if (found == WordIndex::kNone)
-          close();
-        else
-          words.push_back(found);
-      }
-      before = word;
-      before_hash = whole ? hash : 0;
-    }
+    each_unit(document, ids, [&](uint32_t place, uint32_t bound) {
+      if (place == WordIndex::kNone || bound < floor_) close();
+      if (place != WordIndex::kNone) words.push_back(place);
+    });
     close();
   }
   for (size_t i = 0; i + 1 < starts.size(); ++i) {
@@ -350,6 +363,21 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
     batch.add(run, hash_bytes(run), 1);
   }
   runs.add(batch);
+}
+
+void RunTable::bound_units(std::unique_ptr<PairSketch> pairs) {
+  unit_pairs_ = std::move(pairs);
+}
+
+void UnitPairs::add(const std::vector<std::string_view>& documents) {
+  std::vector<uint32_t> ids;
+  for (std::string_view document : documents) {
+    uint32_t last = WordIndex::kNone;
+    table_.each_unit(document, ids, [&](uint32_t place, uint32_t bound) {
+      if (bound > 0 && place != WordIndex::kNone) pairs->add(pairs->place(last, place));
+      last = place;
+    });
+  }
 }
 
 void RunTable::add_row(std::string_view text, int64_t count) {

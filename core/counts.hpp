@@ -239,7 +239,7 @@ struct Pieces {
 // Counts runs: the longest sequences of neighbouring words that are all known, may join, and whose
 // every pair may have been seen at least `floor` times. A run is kept as the places of its words in
 // the list of known ones, 32 bits each. A word that is not known ends a run, or goes on in pieces
-// that are; pairs with a piece have no bound, so any may stand in a run.
+// that are. The bounds of pairs of words say nothing of pieces, so these need bounds of their own.
 class RunTable {
  public:
   RunTable(const std::vector<std::string>& known_words, const PairSketch& pairs, Joints joints,
@@ -249,15 +249,35 @@ class RunTable {
   std::vector<Row> rows() const;
   std::vector<int64_t> word_uses() const;  // how often each known word stands in the runs
   size_t known_words() const { return known_.size(); }
+  // From now on these bounds hold for pairs, instead of those of whole words.
+  void bound_units(std::unique_ptr<PairSketch> pairs);
 
   SharedCounts runs;
 
  private:
+  friend class UnitPairs;
+  template <class Visit>
+  void each_unit(std::string_view document, std::vector<uint32_t>& ids, Visit visit) const;
+
   WordIndex known_;
   const PairSketch& pairs_;
   Joints joints_;
   uint32_t floor_;
   Pieces pieces_;
+  std::unique_ptr<PairSketch> unit_pairs_;
+};
+
+// Bounds the pairs of a run table's units, pieces included, in a reading of its own.
+class UnitPairs {
+ public:
+  UnitPairs(const RunTable& table, int sketch_bits)
+      : pairs(std::make_unique<PairSketch>(sketch_bits)), table_(table) {}
+  void add(const std::vector<std::string_view>& documents);
+
+  std::unique_ptr<PairSketch> pairs;
+
+ private:
+  const RunTable& table_;
 };
 
 // A run's words, from the bytes it is kept as.

@@ -321,6 +321,15 @@ NB_MODULE(_core, m) {
           "texts"_a, "counts"_a)
       .def("rows", [](const RunTable& self) { return columns(self.rows()); })
       .def(
+          "bound_units",
+          [](RunTable& self, nb::iterable documents, size_t threads, int sketch_bits) {
+            UnitPairs bounds(self, sketch_bits);
+            count_all(bounds, documents, threads);
+            self.bound_units(std::move(bounds.pairs));
+          },
+          "documents"_a, "threads"_a, "sketch_bits"_a,
+          "Needed before `count` where words stand in pieces: bounds the pairs of those, too.")
+      .def(
           "word_uses", [](const RunTable& self) { return array(self.word_uses()); },
           "How often each of the known words stands in the runs.")
       .def(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import supratok
-from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference
-from supratok.passes import find_parity
+from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference, reference_parts
+from supratok.multiword import find_parity
 from supratok.recipe import Scripts
 from texts import HOSTILE, corpus, prose
 
@@ -124,15 +124,15 @@ def test_no_token_breaks_the_boundaries(
     )  # fmt: skip
     tokenizer = supratok.train(corpus(11, 300), recipe, progress=False)
     for token in tokenizer.vocabulary:
-        words = reference.split_words(token.text)
-        kinds = [reference.kind_of(word) for word in words]
+        words = reference_parts.split_words(token.text)
+        kinds = [reference_parts.kind_of(word) for word in words]
         assert len(token.text.encode()) <= boundaries.max_bytes
         assert len(words) == 1 or set(kinds) <= {0, 1, 2}, token
         assert sum(kind in (0, 2) for kind in kinds) <= boundaries.max_words
         assert all(sum(c.isdigit() for c in word) <= boundaries.max_digits for word in words)
-        assert len({reference.script_of(word) for word in words} - {0}) < 2
+        assert len({reference_parts.script_of(word) for word in words} - {0}) < 2
         for left, right in zip(words, words[1:], strict=False):
-            assert reference.may_neighbour(left, right, boundaries), token
+            assert reference_parts.may_neighbour(left, right, boundaries), token
         assert tokenizer.tokens(token.text) == [token.text]  # each token encodes to itself
 
 

@@ -176,7 +176,13 @@ def count_runs(
     """Runs of known words. With `pieces`, words that are not known stand in its pieces: those of
     scripts without spaces, or all if the recipe does not ask for whole words."""
     rules = recipe.boundaries
-    table = _core.RunTable(known, counted.words, joints(recipe), floor, pieces, piece_scripts(rules))
+    table = _core.RunTable(
+        known, counted.words, joints(recipe), floor, pieces, piece_scripts(rules)
+    )
+    if pieces is not None:
+        texts = training_texts(corpus, counted, "pieces", progress)
+        table.bound_units(texts, threads, tables.SKETCH_BITS)
+        progress.end()
     table.count(training_texts(corpus, counted, "runs", progress), threads)
     progress.end(runs=len(table))
     return table

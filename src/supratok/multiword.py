@@ -5,14 +5,13 @@ one takes over where its merges are worth more than the traditional ones that wo
 end at the same count. All traditional merges rank before all multiword ones: words complete before
 phrases form.
 
-A pair joins if its words are complete, and if it is seeded or passes the recipe's screen. In scripts
-without spaces there are no words to complete: there the pieces of a stretch of text, as the
+A pair joins if its words are complete, and it is seeded or passes the screen of the recipe. In
+scripts without spaces there are no words to complete: there the pieces of a stretch of text, as the
 traditional pass cuts it, join like words.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,8 +57,8 @@ class Phrases:
 
 
 def learn_multiword(job: Job, words: Words) -> Phrases:
-    """One look over the runs of complete words; and where pieces of words may join as well, a second
-    look with the pieces that the words have at the crossover of the first."""
+    """One look over the runs of complete words; and where pieces of words may join as well, a
+    second look with the pieces that the words have at the crossover of the first."""
     wanted = wanted_crossover(job.recipe, len(words.texts), words.room)
     if job.recipe.crossover == 1.0:
         nothing = np.zeros(0, dtype=np.int64)
@@ -101,6 +100,8 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
     known = complete_words(base, recipe)
     least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
     floor = _guess_floor(job.counted.words, words, wanted, least, recipe.screen)
+    if recipe.screen and recipe.seeds:  # Invariant: seeds are counted in full
+        floor = max(least, min(floor, recipe.seeds.min_count))
     while True:
         table = count_runs(
             job.corpus, job.counted, known, recipe, floor, job.threads, progress, pieces
@@ -178,9 +179,7 @@ class _Look:
         self.merger = _core.Merger.over_words(
             _core.Sequences.of_runs(table),
             self.known,
-            _core.Limits(
-                bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script
-            ),
+            _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script),
             self.floor,
             self.recipe.scripts is not None,
             bits,
@@ -195,11 +194,7 @@ class _Look:
         recipe = self.recipe
         if recipe.seeds is None or recipe.screen is None:
             return []
-        seeds = dataclasses.replace(
-            recipe.seeds,
-            max_words=min(recipe.seeds.max_words, recipe.boundaries.max_words),
-            min_count=max(recipe.seeds.min_count, self.floor),
-        )
+        seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
         counts = counted.words.counts_of(self.known)
         phrases, report = mine(table, self.known, counts, total_words(counted.words), seeds)
         self.report["seeds"] = report
@@ -208,7 +203,7 @@ class _Look:
     def _screen(self, table: _core.RunTable, counted: Counted) -> tuple[list[float], float]:
         """Eq. 2 for a pair of neighbours, PMI >= threshold, in bits:
 
-            log2(count) + sum of -log2(p(word))  >=  threshold + log2(N)
+        log2(count) + sum of -log2(p(word))  >=  threshold + log2(N)
         """
         if self.recipe.screen is None:
             return [], 0.0
@@ -287,7 +282,9 @@ class _Look:
         )
         documents = survey.documents()[-len(pool) :] if pool else np.zeros(0, dtype=np.int64)
         lefts, rights = (part.tolist() for part in self.merger.parts())
-        stays = {place for place, seen in zip(pool, documents.tolist(), strict=True) if seen >= least}
+        stays = {
+            place for place, seen in zip(pool, documents.tolist(), strict=True) if seen >= least
+        }
         for place in reversed(range(len(lefts))):
             if place in stays:
                 stays.update(part - len(self.known) for part in (lefts[place], rights[place]))

@@ -111,6 +111,11 @@ class Seeds:
         if not 0.0 < self.overlap <= 1.0:
             raise ValueError(f"overlap={self.overlap}: a share above 0, at most 1")
 
+    def up_to(self, words: int) -> Seeds:
+        """The same, for tokens of at most so many words."""
+        most = max(2, min(self.max_words, words))
+        return dataclasses.replace(self, min_words=min(self.min_words, most), max_words=most)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:

@@ -1,0 +1,239 @@
+"""The multiword pass, slow and plain: what multiword.py must equal."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+
+from . import _core, tables
+from .counting import joints
+from .mine import mine
+from .multiword import with_chains
+from .recipe import Recipe
+from .reference_parts import (
+    LETTER,
+    NUMBER,
+    PUNCT,
+    Join,
+    Symbols,
+    count_runs,
+    encode_by_fewest,
+    encode_by_merges,
+    kind_of,
+    learn,
+    learnt_size,
+    script_of,
+    split_words,
+)
+from .scripts import UNSPACED
+
+Learnt = tuple[int, list[Join], Counter[str]]
+
+
+def learn_phrases(
+    training: list[str], alphabet: list[str], traditional: list[Join], room: int, recipe: Recipe
+) -> Learnt:
+    """The multiword pass: the traditional merges to keep, the phrases that take the rest of the
+    room, and how both changed the uses of complete words and phrases in the runs."""
+    if recipe.crossover == 1.0:
+        return len(traditional), [], Counter()
+    wanted = None
+    if recipe.crossover is not None:
+        wanted = min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
+
+    def look(cut: int | None) -> Learnt:
+        return _look(training, alphabet, traditional, room, recipe, wanted, cut)
+
+    if not joins_pieces(training, recipe):
+        return look(None)
+    return look(look(None)[0] if wanted is None else wanted)
+
+
+def joins_pieces(training: list[str], recipe: Recipe) -> bool:
+    if not recipe.boundaries.whole_words:
+        return True
+    text = "".join(training)
+    unspaced = sum(_core.char_class(char)[1] in UNSPACED for char in text)
+    return recipe.scripts is not None and unspaced >= 0.01 * len(text)
+
+
+def _look(
+    training: list[str],
+    alphabet: list[str],
+    traditional: list[Join],
+    room: int,
+    recipe: Recipe,
+    wanted: int | None,
+    cut: int | None,
+) -> Learnt:
+    most = next(n for n in (wanted, cut, len(traditional)) if n is not None)
+    usable = alphabet + [join.text for join in traditional[:most]]
+    by_class = recipe.scripts is not None
+    complete = {text for text in usable if len(split_words(text, by_class)) == 1}
+    ranks = {text: rank for rank, text in enumerate(usable)} if cut is not None else None
+    runs = count_runs(training, complete, recipe, ranks)
+    runs = Counter({run: count for run, count in runs.items() if len(run) > 1})
+    min_count = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
+    admits = _screen(training, runs, sorted(complete), recipe)
+    merges = room
+    while True:
+        learnt, after = learn(runs, merges, min_count, _may_join(complete, recipe), admits)
+        keep = min(parity(traditional, learnt, room), most) if wanted is None else wanted
+        chosen, keep, enough = _choose(learnt, alphabet, traditional, keep, room, training, recipe)
+        if enough or len(learnt) < merges:
+            break
+        merges += room  # some could not be used: look further
+
+    uses: Counter[str] = Counter()
+    for sign, counted_runs in ((-1, runs), (1, after)):
+        for sequence, weight in counted_runs.items():
+            for symbol in sequence:
+                uses[symbol] += sign * weight
+    for join in reversed(learnt):  # what was not chosen goes back to its parts
+        if join not in chosen:
+            use = uses.pop(join.text)
+            uses[join.left] += use
+            uses[join.right] += use
+    return keep, chosen, uses
+
+
+def _may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
+    """Words of letters or digits are counted; a piece of a word counts as one."""
+    rules, by_class = recipe.boundaries, recipe.scripts is not None
+    counted = {text: int(kind_of(text, by_class) in (LETTER, NUMBER)) for text in known}
+
+    def may_join(left: str, right: str) -> bool:
+        text = left + right
+        counted.setdefault(text, counted[left] + counted[right])
+        scripts = {script_of(left), script_of(right)} - {0} if by_class else set()
+        return (
+            len(text.encode()) <= rules.max_bytes
+            and counted[left] + counted[right] <= rules.max_words
+            and (len(scripts) < 2 or not rules.one_script)
+        )
+
+    return may_join
+
+
+def _screen(
+    training: list[str], runs: Counter[Symbols], known: list[str], recipe: Recipe
+) -> Callable[[str, str, int], bool]:
+    """Whether a pair is welcome, by its count when it first appears."""
+    if recipe.screen is None:
+        return lambda left, right, count: True
+    by_class = recipe.scripts is not None
+    words = Counter(word for text in training for word in split_words(text, by_class))
+    total = sum(
+        count for word, count in words.items() if kind_of(word, by_class) in (LETTER, PUNCT, NUMBER)
+    )
+    in_runs: Counter[str] = Counter()
+    for run, count in runs.items():
+        for word in run:
+            in_runs[word] += count
+    bits = {word: float(np.log2(total / max(words[word], in_runs[word], 1))) for word in known}
+    least = float(recipe.screen.min_pmi + np.log2(total))
+    seeded = set(_seeds(runs, known, words, total, recipe))
+
+    def admits(left: str, right: str, count: int) -> bool:
+        text = left + right
+        bits.setdefault(text, bits[left] + bits[right])
+        return math.log2(count) + bits[left] + bits[right] >= least or text in seeded
+
+    return admits
+
+
+def _seeds(
+    runs: Counter[Symbols], known: list[str], words: Counter[str], total: int, recipe: Recipe
+) -> list[str]:
+    """Mining has a slow twin of its own, in its tests."""
+    if recipe.seeds is None:
+        return []
+    table = _core.RunTable(known, _core.WordTable(tables.SKETCH_BITS), joints(recipe), 1)
+    table.add_rows(["".join(run) for run in runs], np.fromiter(runs.values(), dtype=np.int64))
+    by_class = recipe.scripts is not None
+    spoken = sum(n for word, n in words.items() if kind_of(word, by_class) in (LETTER, NUMBER))
+    counts = np.array([words[word] for word in known], dtype=np.int64)
+    seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
+    return with_chains([seed.text for seed in mine(table, known, counts, spoken, seeds)[0]], recipe)
+
+
+def parity(traditional: list[Join], multiword: list[Join], room: int) -> int:
+    """How many traditional merges to keep: up to where the next saves no more than the last of the
+    phrases that take the rest of the room."""
+    for keep in range(room):
+        next_word = traditional[keep].count if keep < len(traditional) else 0
+        place = room - keep - 1
+        last_phrase = multiword[place].count if place < len(multiword) else 0
+        if next_word <= last_phrase:
+            return min(keep, len(traditional))
+    return min(room, len(traditional))
+
+
+def _choose(
+    learnt: list[Join],
+    alphabet: list[str],
+    traditional: list[Join],
+    keep: int,
+    room: int,
+    training: list[str],
+    recipe: Recipe,
+) -> tuple[list[Join], int, bool]:
+    """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
+    whether the joins learnt were enough to choose from."""
+    base = alphabet + [join.text for join in traditional[:keep]]
+    spread = recipe.screen.min_documents if recipe.screen else 1
+    needed = room - keep
+    looked_at = needed + needed // 4 if spread > 1 else needed
+    pool = usable_phrases(learnt, base, recipe)[:looked_at]
+    enough = len(pool) >= looked_at
+    if spread > 1:
+        pool = _well_spread(pool, base, learnt, training, spread, recipe)
+    chosen = pool[:needed]
+    missing = needed - len(chosen)
+    if spread > 1 and missing and keep < len(traditional):
+        keep = min(keep + missing, len(traditional))
+        base = alphabet + [join.text for join in traditional[:keep]]
+        usable = usable_phrases(learnt, base, recipe)
+        chosen = [join for join in chosen if join in usable]
+    return chosen, keep, enough
+
+
+def _well_spread(
+    pool: list[Join],
+    base: list[str],
+    learnt: list[Join],
+    training: list[str],
+    least: int,
+    recipe: Recipe,
+) -> list[Join]:
+    ranks = {text: rank for rank, text in enumerate([*base, *(join.text for join in pool)])}
+    documents: Counter[str] = Counter()
+    for text in training:
+        if recipe.segmentation == "merges":
+            documents.update(set(encode_by_merges(text, ranks)))
+        else:
+            documents.update(set(encode_by_fewest(text, set(ranks))))
+    stays = {join.text for join in pool if documents[join.text] >= least}
+    for join in reversed(learnt):
+        if join.text in stays:
+            stays |= {join.left, join.right}
+    return [join for join in pool if join.text in stays]
+
+
+def usable_phrases(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
+    """Those made of tokens, new, and, under the merges rule, encoding to themselves."""
+    known, new = set(base), dict[str, Join]()
+    made: dict[str, bool] = {}  # whether all that a text was joined from are tokens
+    for join in learnt:
+        made[join.text] = made.get(join.left, join.left in known) and made.get(
+            join.right, join.right in known
+        )
+        if join.text not in known and made[join.text]:
+            new.setdefault(join.text, join)
+    if recipe.segmentation == "fewest":
+        return list(new.values())
+    ranks = {text: rank for rank, text in enumerate([*base, *new])}
+    return [join for text, join in new.items() if encode_by_merges(text, ranks) == [text]]
