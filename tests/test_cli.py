@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from supratok import Recipe, Tokenizer, train
+from supratok.cli import main
 
 COMMAND = [sys.executable, "-m", "supratok"]
 PHRASES = ["as well as", "in New York", "one of the most", "it is not", "in order to"]
@@ -353,20 +354,18 @@ def test_compare_refuses_what_it_does_not_know(folder: Path, tmp_path: Path) -> 
     assert "pip install supratok[compare]" in said
 
 
-def test_train_is_told_the_language(tmp_path: Path) -> None:
-    records = [{"text": f"kitap kitaplar okul okullar {n}", "code": "tr"} for n in range(40)]
-    records += [{"text": f"talo {n}"} for n in range(40)]
-    path, out = tmp_path / "a.jsonl", tmp_path / "t.json"
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    command = ("train", path, "--vocab-size", 300, "--out", out, "--quiet")
+def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, object] = {}
 
-    def found(*options: object) -> dict[str, int]:
-        good(*command, *options)
-        counts = Tokenizer.load(out).report["scripts"]["documents"]
-        assert isinstance(counts, dict)
-        return counts
+    def watched(*args: Any, **options: Any) -> Tokenizer:
+        told.update(options)
+        return train(*args, **options)
 
-    assert found() == {"tr": 0, "fi": 0}
-    told = found("--lang-key", "code", "--lang", "fi")
-    assert 30 < told["tr"] <= 40
-    assert 30 < told["fi"] <= 40
+    monkeypatch.setattr("supratok.cli.train", watched)
+    path = tmp_path / "a.txt"
+    path.write_text("kitap kitaplar\n" * 9, encoding="utf-8")
+    command = ["train", str(path), "--vocab-size", "300", "--out", str(tmp_path / "t"), "--quiet"]
+    assert main(command) == 0
+    assert (told["lang_key"], told["lang"]) == ("lang", None)
+    assert main([*command, "--lang-key", "code", "--lang", "tr"]) == 0
+    assert (told["lang_key"], told["lang"]) == ("code", "tr")

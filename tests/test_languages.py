@@ -11,6 +11,7 @@ import supratok
 from supratok import Recipe
 from supratok.corpus import Document, open_corpus
 from supratok.languages import find_language, language_of
+from supratok.recipe import Scripts
 
 TURKISH = (
     "Bugün hava çok güzel olduğu için çocuklar bahçede oynuyor. Annesi onlara meyve suyu hazırladı"
@@ -94,7 +95,8 @@ def test_parquet_names_its_languages(tmp_path: Path) -> None:
 
 
 def found(documents: list[str], **options: str) -> dict[str, int]:
-    tokenizer = supratok.train(documents, Recipe(vocab_size=400), progress=False, **options)  # type: ignore[arg-type]
+    recipe = Recipe(vocab_size=400, scripts=Scripts(suffix_weight=0.5))
+    tokenizer = supratok.train(documents, recipe, progress=False, **options)  # type: ignore[arg-type]
     counts = tokenizer.report["scripts"]["documents"]
     assert isinstance(counts, dict)
     return counts

@@ -274,7 +274,7 @@ def test_every_combination_is_lossless(
 ) -> None:
     scripts = None
     if rules is not None:
-        scripts = Scripts(gate=rules[0], suffixes=rules[1], hamza=rules[2])
+        scripts = Scripts(gate=rules[0], suffixes=rules[1], suffix_weight=0.5, hamza=rules[2])
     recipe = Recipe(vocab_size=700, segmentation=segmentation, scripts=scripts)
     tokenizer = supratok.train(multilingual(5, 200) + HOSTILE, recipe, progress=False)
     for text in multilingual(6, 30) + HOSTILE:

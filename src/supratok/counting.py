@@ -83,7 +83,7 @@ def count_words(
                 yield document
 
     def texts(documents: Iterable[Document]) -> Iterator[str]:
-        if recipe.scripts is None or not recipe.scripts.suffixes:
+        if recipe.scripts is None or not recipe.scripts.weighs_suffixes:
             return (document.text for document in documents)
         return _by_language(documents, counted, threads, lang)
 

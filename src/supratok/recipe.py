@@ -139,10 +139,12 @@ class Scripts:
     gate: int = 50
     # Appendix E: suffixes mined for each of Turkish and Finnish.
     suffixes: int = 200
-    # Choice: in this share of the occurrences of a word its stem and suffix do not join.
-    suffix_weight: float = 0.5
-    # Choice: this share of the evidence for Arabic words that differ only in hamza is pooled.
-    hamza: float = 0.5
+    # Choice: in this share of the occurrences of a word its stem and suffix do not join. The paper
+    # gives no weight; every weight tried costs compression (docs/log.md), so the rule rests.
+    suffix_weight: float = 0.0
+    # Choice: this share of the evidence for Arabic words that differ only in hamza is pooled. It
+    # rests for the same reason.
+    hamza: float = 0.0
 
     def __post_init__(self) -> None:
         _check_at_least(self, "gate", 0)
@@ -150,6 +152,10 @@ class Scripts:
         for name in ("suffix_weight", "hamza"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ValueError(f"{name}={getattr(self, name)}: a share from 0 to 1")
+
+    @property
+    def weighs_suffixes(self) -> bool:
+        return self.suffixes > 0 and self.suffix_weight > 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -70,7 +70,8 @@ def find_evidence(
         rows = _rows(table.rows())
         suffixes[language] = mine_suffixes(rows, scripts.suffixes)
         changes.update(suffix_changes(rows, suffixes[language], scripts.suffix_weight))
-    hamza, groups = hamza_changes(_rows(words.rows_of_script(_ARABIC)), scripts.hamza)
+    arabic = _rows(words.rows_of_script(_ARABIC)) if scripts.hamza else []
+    hamza, groups = hamza_changes(arabic, scripts.hamza)
     changes.update(hamza)
     bigrams = _core.Bigrams(words, list(UNSPACED)) if scripts.gate else None
     rare, cuts = bigrams.below(scripts.gate) if bigrams else (0, 0)
