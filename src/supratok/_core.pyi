@@ -1,6 +1,6 @@
 """The C++ core, by hand; `stubtest` checks it against the built module."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,31 @@ class RunTable:
     def add_rows(self, texts: list[str], counts: NDArray[np.int64]) -> None: ...
     def rows(self) -> tuple[list[str], NDArray[np.int64]]: ...
     def __len__(self) -> int: ...
+
+class SpanTable:
+    def __init__(
+        self, words: list[str], groups: Sequence[int], begins: Sequence[int], max_words: int
+    ) -> None: ...
+    def find(
+        self, documents: list[str], words: WordTable, floor: int
+    ) -> tuple[int, int, int, NDArray[np.int64]]: ...
+    def count(self, documents: Iterable[str], threads: int) -> None: ...
+    def take_counts(
+        self,
+    ) -> tuple[
+        NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int
+    ]: ...
+    def rows(self) -> NDArray[np.uint32]: ...
+    def __len__(self) -> int: ...
+
+class NeighbourTable:
+    def __init__(self, table: SpanTable, spans: Sequence[int]) -> None: ...
+    def count(self, documents: Iterable[str], threads: int) -> None: ...
+    def summary(
+        self,
+    ) -> tuple[
+        NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
+    ]: ...
 
 class Sequences:
     @staticmethod

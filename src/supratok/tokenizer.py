@@ -33,7 +33,7 @@ FORMAT = "supratok"
 VERSION = 1
 BYTES = 256
 
-Birth = Literal["alphabet", "traditional", "multiword"]
+Birth = Literal["alphabet", "traditional", "multiword", "expression"]
 Row = tuple[str, int, Birth]  # a token in a file
 
 
