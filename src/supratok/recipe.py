@@ -177,6 +177,9 @@ class Expressions:
     # for this share of the counts in held-out text. 0 is the paper; but held-out text is small, and
     # tokens chosen by it alone are chosen by its accidents (docs/log.md).
     training_share: float = 0.0
+    # Choice: A(s) counts a span only where its own tokens stand in the encoded text. By the paper
+    # it counts wherever the words stand, also where they are part of other phrases already.
+    in_place: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

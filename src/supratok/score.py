@@ -90,7 +90,7 @@ def score(spans: Spans, totals: Totals, options: Expressions) -> Score:
     idf = mean_idf(spans, totals)
     adj_npmi = adjacent_npmi(spans, totals)
     c_peak = np.maximum(spans.left_peak, spans.right_peak)
-    g_tok = spans.tokens - 1.0
+    g_tok = spans.tokens.astype(np.float64) - 1
 
     g_b = _sigmoid(options.boundary_slope, h_b - options.boundary_anchor)
     g_n = _sigmoid(options.npmi_slope, npmi_ - options.npmi_anchor)
@@ -143,7 +143,7 @@ def mean_idf(spans: Spans, totals: Totals) -> Figures:
     """How rare the words are: the mean of their inverse document frequencies (natural log)."""
     present = np.arange(spans.word_documents.shape[1]) < spans.words[:, None]
     idf = np.log((totals.documents + 1) / (1 + spans.word_documents))
-    return np.where(present, idf, 0.0).sum(axis=1) / spans.words
+    return np.asarray(np.where(present, idf, 0.0).sum(axis=1) / spans.words)
 
 
 def _pmi(counts: Counts, words: Counts, ngrams: Counts | np.int64, totals: Totals) -> Figures:

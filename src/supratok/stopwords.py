@@ -18,7 +18,7 @@ from . import _core
 # Choice: 100 words are about half of an English text; the hundredth is still a function word.
 MOST_FREQUENT = 100
 
-ENGLISH = frozenset(
+_LISTED = (
     # Articles, determiners, quantifiers
     " a an the this that these those each every either neither both all any some no none such"
     " same other another few many more most much several less own only enough"
@@ -41,8 +41,9 @@ ENGLISH = frozenset(
     " further once now still even rather quite"
     # What stands behind an apostrophe, and before n't
     " s t d ll m re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn"
-    " shouldn".split()
+    " shouldn"
 )
+ENGLISH = frozenset(_LISTED.split())
 
 
 def bare(word: str) -> str:
