@@ -181,6 +181,12 @@ class Expressions:
     # it counts wherever the words stand, also where they are part of other phrases already.
     in_place: bool = False
 
+    def __post_init__(self) -> None:
+        _check_at_least(self, "max_words", 2)
+        _check_at_least(self, "min_count", 1)
+        if not 0.0 <= self.training_share <= 1.0:
+            raise ValueError(f"training_share={self.training_share}: a share from 0 to 1")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 
 from . import _core
 
-# Choice: 100 words are about half of an English text; the hundredth is still a function word.
+# Choice: 100 words are about half of an English text; the hundredth is still a function word. A
+# small corpus has few words, and not many of them are function words.
 MOST_FREQUENT = 100
+MOST_SHARE = 0.02
 
 _LISTED = (
     # Articles, determiners, quantifiers
@@ -67,4 +69,5 @@ def stopwords(words: list[str], counts: NDArray[np.int64]) -> frozenset[str]:
         if is_letters(word):
             frequent[bare(word)] += count
     order = sorted(frequent, key=lambda word: (-frequent[word], word))
-    return ENGLISH | frozenset(order[:MOST_FREQUENT])
+    most = min(MOST_FREQUENT, int(MOST_SHARE * len(order)))
+    return ENGLISH | frozenset(order[:most])
