@@ -20,7 +20,6 @@ SpanTable::SpanTable(const std::vector<std::string>& words, std::vector<uint32_t
   if (groups_.size() != words.size() || begins_.size() != words.size())
     throw std::invalid_argument("as many groups and beginnings as words");
   for (const uint32_t group : groups_) group_count_ = std::max<size_t>(group_count_, group + 1);
-  occurrences_.resize(group_count_);
   documents_.resize(group_count_);
 }
 
@@ -107,52 +106,47 @@ SpanTable::Found SpanTable::find(const std::vector<std::string_view>& documents,
       found.rare += stretches - good;
     }
   }
-  occurrences_.assign(group_count_ + size(), 0);
+  occurrences_.assign(size(), 0);
   documents_.assign(group_count_ + size(), 0);
   return found;
 }
 
 void SpanTable::add(const std::vector<std::string_view>& documents) {
   static thread_local std::vector<Unit> units;
-  static thread_local std::vector<uint32_t> seen;  // groups, then spans
+  static thread_local std::vector<uint32_t> last_in;  // the document, from 1, that had it last
+  last_in.assign(documents_.size(), 0);
   std::vector<int64_t> stretches(max_words_);
+  const auto add_to = [](int64_t& total, int64_t more) {
+    std::atomic_ref(total).fetch_add(more, std::memory_order_relaxed);
+  };
+  uint32_t number = 0;
   for (const std::string_view document : documents) {
+    ++number;
+    const auto note_document = [&](size_t thing) {
+      if (last_in[thing] != number) add_to(documents_[thing], 1);
+      last_in[thing] = number;
+    };
     read(document, units);
-    seen.clear();
     size_t letters = 0;  // words in a row that end here
     for (size_t i = 0; i < units.size(); ++i) {
       letters = units[i].cls == CharClass::Letter ? letters + 1 : 0;
       for (size_t n = 0; n < std::min(letters, max_words_); ++n) ++stretches[n];
       if (units[i].word == kNone) continue;
-      seen.push_back(groups_[units[i].word]);
+      note_document(groups_[units[i].word]);
       each_at(units, i, [&](uint32_t span, size_t) {
-        seen.push_back(static_cast<uint32_t>(group_count_ + span));
+        note_document(group_count_ + span);
+        add_to(occurrences_[span], 1);
         return true;
       });
     }
-    tally(seen);
   }
-  const auto add_to = [](int64_t& total, int64_t more) {
-    std::atomic_ref(total).fetch_add(more, std::memory_order_relaxed);
-  };
   for (size_t n = 0; n < max_words_; ++n) add_to(stretches_[n], stretches[n]);
   add_to(read_, static_cast<int64_t>(documents.size()));
 }
 
-// Adds what one document holds. Sorted, equal things lie together.
-void SpanTable::tally(std::vector<uint32_t>& seen) {
-  std::sort(seen.begin(), seen.end());
-  for (size_t i = 0, end; i < seen.size(); i = end) {
-    for (end = i + 1; end < seen.size() && seen[end] == seen[i];) ++end;
-    const auto times = static_cast<int64_t>(end - i);
-    std::atomic_ref(occurrences_[seen[i]]).fetch_add(times, std::memory_order_relaxed);
-    std::atomic_ref(documents_[seen[i]]).fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 SpanTable::Counts SpanTable::take_counts() {
   const auto groups = static_cast<std::ptrdiff_t>(group_count_);
-  Counts counts{{occurrences_.begin() + groups, occurrences_.end()},
+  Counts counts{occurrences_,
                 {documents_.begin() + groups, documents_.end()},
                 {documents_.begin(), documents_.begin() + groups},
                 stretches_,

@@ -88,7 +88,6 @@ class SpanTable {
   uint32_t add_child(uint32_t node, uint32_t word, size_t depth);
   void grow();
   size_t find_at(const std::vector<Unit>& units, size_t i, const PairSketch& pairs, uint32_t floor);
-  void tally(std::vector<uint32_t>& seen);
 
   WordIndex index_;
   std::vector<uint32_t> groups_;
@@ -98,8 +97,8 @@ class SpanTable {
   std::vector<Slot> slots_;
   size_t mask_;
   std::vector<uint32_t> parents_, rows_;  // see `shorter` and `rows`
-  // By group, then by span.
-  std::vector<int64_t> occurrences_, documents_;
+  std::vector<int64_t> occurrences_;      // by span
+  std::vector<int64_t> documents_;        // by group, then by span
   std::vector<int64_t> stretches_;
   int64_t read_ = 0;
 };

@@ -147,7 +147,7 @@ def plain_round(ward: Ward, patients: Patients, waiting: list[int]) -> list[int]
         return ["".join(texts[:n]) for n in range(len(texts) if ward.fewest else 2, len(texts) + 1)]
 
     while True:
-        made_of = {part for m in learnt if m not in gone for part in parts[m]}
+        made_of = {part for m in learnt for part in parts[m]}  # as the round began
         leaves = [m for m in learnt if m not in gone | kept | made_of
                   and tokens[m].born != "expression"]  # fmt: skip
         leaves.sort(key=lambda m: (price[m], -m))
@@ -168,10 +168,7 @@ def plain_round(ward: Ward, patients: Patients, waiting: list[int]) -> list[int]
             break
         *_, i, out = best
         free = max(0, free - len(chain(i)))
-        for m in out:
-            gone.add(m)
-            for part in parts[m]:
-                price[part] += price[m]
+        gone.update(out)
         kept.update(pieces[i])
         claimed.update(zip(pieces[i], pieces[i][1:], strict=False))
         known.update(chain(i))

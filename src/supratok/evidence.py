@@ -78,5 +78,6 @@ def _tally(
     things: NDArray[np.int64], documents: NDArray[np.int64], end: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often each thing occurs, and in how many documents."""
-    once = np.unique(things << 32 | documents) >> 32
+    both = np.sort(things << 32 | documents)
+    once = both[np.flatnonzero(np.diff(both, prepend=-1))] >> 32
     return np.bincount(things, minlength=end), np.bincount(once, minlength=end)

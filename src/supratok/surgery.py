@@ -179,29 +179,26 @@ class _Round:
         return found if len(found) == wanted else None
 
     def _displace(self, place: int) -> None:
-        """A leaf goes; its uses pass to its parts, which may be leaves now."""
+        """A leaf goes, and its uses pass to its parts. They may be leaves from the next round on."""
         ward = self._ward
         self._displaced.add(place)
         self._needed[place] += 1  # no longer in question
         for part in self._parts.get(place) or ():
-            self._needed[part] -= 1
-            self._prices[part] += self._prices[place]
             ward.uses[part] += ward.uses[place]
-            if self._is_leaf(part):
-                heapq.heappush(self._leaves, (float(self._prices[part]), -part))
 
     # --- Spans
 
     def accept(self) -> list[int]:
         """The spans accepted, by falling priority.
 
-        Invariant: leaves only become dearer, so a priority computed earlier is never too low: the
-        best span is the one that is still first after it was computed again."""
+        Invariant: in a round leaves only become fewer, so a priority computed earlier is never too
+        low: the best span is the one that is still first after it was computed again."""
         patients, options = self._patients, self._ward.options
         queue = [
             (-priority(gained, patients.scores[i], options), len(patients.texts[i]),
              patients.texts[i], i)
             for i, gained in self._gains.items()
+            if gained > self._at_least(i)
         ]  # fmt: skip
         heapq.heapify(queue)
         accepted = []
@@ -235,11 +232,16 @@ class _Round:
 
     def _leaves_for(self, i: int) -> list[int] | None:
         """The leaves that would go for a span; None if it cannot be or is surely not worth it."""
-        pieces, places = self._pieces[i], self._places(i)
-        at_least = places * self._leaves[0][0] if self._leaves else 0.0
-        if self._gains[i] <= at_least or not self._may_join(self._patients.texts[i], pieces):
+        pieces = self._pieces[i]
+        if self._gains[i] <= self._at_least(i):
             return None
-        return self._cheapest(places, pieces)
+        if not self._may_join(self._patients.texts[i], pieces):
+            return None
+        return self._cheapest(self._places(i), pieces)
+
+    def _at_least(self, i: int) -> float:
+        """What a span surely costs: all its places at the price of the cheapest leaf."""
+        return self._places(i) * self._leaves[0][0] if self._leaves else 0.0
 
     def _places(self, i: int) -> int:
         """How many leaves must go for a span."""
