@@ -29,7 +29,7 @@ from .recipe import Expressions
 from .score import Figures, gain, net, priority, utility
 from .tokenizer import BYTES, Token
 
-# Choice: what later rounds accept is little (docs/log.md).
+# Choice: at 100k tokens of English the rounds end by themselves after 5 or 6.
 ROUNDS = 8
 
 
@@ -179,7 +179,7 @@ class _Round:
         return found if len(found) == wanted else None
 
     def _displace(self, place: int) -> None:
-        """A leaf goes, and its uses pass to its parts. They may be leaves from the next round on."""
+        """A leaf goes; its uses pass to its parts, which may be leaves from the next round on."""
         ward = self._ward
         self._displaced.add(place)
         self._needed[place] += 1  # no longer in question
