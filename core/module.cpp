@@ -21,6 +21,7 @@
 #include "entropy.hpp"
 #include "merge.hpp"
 #include "ngrams.hpp"
+#include "spans.hpp"
 #include "survey.hpp"
 #include "text.hpp"
 
@@ -368,6 +369,76 @@ NB_MODULE(_core, m) {
           },
           "count"_a, "How many bigrams were seen less often than this, and how often in all.")
       .def("__len__", [](const Bigrams& self) { return self.size(); });
+
+  nb::class_<SpanTable>(m, "SpanTable")
+      .def(
+          "__init__",
+          [](SpanTable* self, nb::list words, std::vector<uint32_t> groups,
+             std::vector<uint8_t> begins, size_t max_words) {
+            new (self) SpanTable(strings(words), std::move(groups), std::move(begins), max_words);
+          },
+          "words"_a, "groups"_a, "begins"_a, "max_words"_a)
+      .def(
+          "find",
+          [](SpanTable& self, nb::list documents, const WordTable& words, uint32_t floor) {
+            const auto utf8 = views(documents);
+            SpanTable::Found found;
+            {
+              nb::gil_scoped_release released;
+              found = self.find(utf8, words.pairs, floor);
+            }
+            return nb::make_tuple(
+                found.spans, found.rare, found.not_beginning,
+                array(std::vector<int64_t>(found.by_class.begin(), found.by_class.end())));
+          },
+          "documents"_a, "words"_a, "floor"_a,
+          "Adds the spans of the documents whose every pair may have been seen `floor` times. What "
+          "became of all stretches of words: spans, rare, not beginning, and by class.")
+      .def(
+          "count",
+          [](SpanTable& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def(
+          "take_counts",
+          [](SpanTable& self) {
+            SpanTable::Counts counts = self.take_counts();
+            return nb::make_tuple(array(std::move(counts.spans)),
+                                  array(std::move(counts.span_documents)),
+                                  array(std::move(counts.group_documents)),
+                                  array(std::move(counts.stretches)), counts.documents);
+          },
+          "What was counted since the last time: spans, the documents with each, the documents "
+          "with "
+          "each group, stretches of 1, 2, ... letter words, documents.")
+      .def(
+          "rows", [](const SpanTable& self) { return array(std::vector<uint32_t>(self.rows())); },
+          "The words of each span, max_words numbers a span; 2**32 - 1 where it is shorter.")
+      .def("__len__", [](const SpanTable& self) { return self.size(); });
+
+  nb::class_<NeighbourTable>(m, "NeighbourTable")
+      .def(nb::init<const SpanTable&, const std::vector<uint32_t>&>(), "table"_a, "spans"_a,
+           nb::keep_alive<1, 2>())
+      .def(
+          "count",
+          [](NeighbourTable& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def(
+          "summary",
+          [](const NeighbourTable& self) {
+            NeighbourTable::Summary all;
+            {
+              nb::gil_scoped_release released;
+              all = self.summary();
+            }
+            return nb::make_tuple(
+                array(std::move(all.entropies[0])), array(std::move(all.peaks[0])),
+                array(std::move(all.entropies[1])), array(std::move(all.peaks[1])));
+          },
+          "By span: entropy and share of the most frequent neighbour, before and after it.");
 
   nb::class_<Sequences>(m, "Sequences")
       .def_static(

@@ -102,7 +102,7 @@ def _phrases(vocabulary: Sequence[Token]) -> list[str]:
     """The two commonest phrases of each number of words, among those of letters alone."""
     found: dict[int, list[str]] = {}
     for token in sorted(vocabulary, key=lambda token: -token.count):
-        words = _core.split_words(token.text) if token.born == "multiword" else []
+        words = _core.split_words(token.text) if token.born in ("multiword", "expression") else []
         if words and all(word.strip().isalpha() for word in words):
             found.setdefault(len(words), []).append(token.text)
     return [text for _, texts in sorted(found.items()) for text in texts[:2]]

@@ -197,6 +197,15 @@ class Expressions:
     # for this share of the counts in held-out text. 0 is the paper; but held-out text is small, and
     # tokens chosen by it alone are chosen by its accidents (docs/log.md).
     training_share: float = 0.0
+    # Choice: A(s) counts a span only where its own tokens stand in the encoded text. By the paper
+    # it counts wherever the words stand, also where they are part of other phrases already.
+    in_place: bool = False
+
+    def __post_init__(self) -> None:
+        _check_at_least(self, "max_words", 2)
+        _check_at_least(self, "min_count", 1)
+        if not 0.0 <= self.training_share <= 1.0:
+            raise ValueError(f"training_share={self.training_share}: a share from 0 to 1")
 
 
 @dataclass(frozen=True, kw_only=True)
