@@ -282,6 +282,29 @@ std::vector<Row> WordTable::rows_of_script(uint8_t script) const {
   return sorted(std::move(all));
 }
 
+// --- StretchTable
+
+void StretchTable::add(const std::vector<std::string_view>& documents) {
+  static thread_local SharedCounts::Batch batch;
+  batch.clear();
+  for (const std::string_view document : documents) {
+    WordReader reader(document, joints_.by_class);
+    size_t start = 0, end = 0;
+    Word before{};
+    const auto close = [&] {
+      const std::string_view stretch = document.substr(start, end - start);
+      if (end > start) batch.add(stretch, hash_bytes(stretch), 1);
+      start = end;
+    };
+    for (Word word; reader.next(word); before = word) {
+      if (end > start && !joints_.allow(before, word)) close();
+      end += word.text.size();
+    }
+    close();
+  }
+  stretches.add(batch);
+}
+
 // --- WordIndex and RunTable
 
 WordIndex::WordIndex(const std::vector<std::string>& words) : words_(words) {

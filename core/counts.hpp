@@ -230,6 +230,19 @@ class WordIndex {
   size_t mask_;
 };
 
+// Counts stretches of text: neighbouring words that may all join, as they stand. Other words are
+// stretches of their own. Nearly every stretch is unique, so this is as large as the text.
+class StretchTable {
+ public:
+  explicit StretchTable(Joints joints) : joints_(joints) {}
+  void add(const std::vector<std::string_view>& documents);
+
+  SharedCounts stretches;
+
+ private:
+  Joints joints_;
+};
+
 // Which words that are not known are taken in pieces: those of some scripts, or all.
 struct Pieces {
   const Encoder* encoder = nullptr;  // cuts a word into entries, by merges

@@ -71,7 +71,8 @@ Sequences Sequences::of_runs(SharedCounts& runs, bool drain) {
 std::vector<Symbol> Merger::characters(const std::vector<uint32_t>& alphabet) {
   std::vector<Symbol> symbols;
   for (const uint32_t code : alphabet)
-    symbols.push_back({encode_char(code), char_info(code).cls == CharClass::Number, 0});
+    symbols.push_back({encode_char(code), char_info(code).cls == CharClass::Number,
+                       char_info(code).script, code == ' '});
   return symbols;
 }
 
@@ -160,6 +161,7 @@ int64_t Merger::weight_at(uint32_t place, size_t& band) const {
 bool Merger::may_join(uint32_t left, uint32_t right) const {
   const Symbol &a = symbols_[left], &b = symbols_[right];
   return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
+         a.spaces + b.spaces <= limits_.spaces &&
          !(limits_.one_script && a.script && b.script && a.script != b.script);
 }
 
@@ -269,7 +271,8 @@ void Merger::apply(uint32_t pair) {
   merges_.push_back({a, b, pairs_[pair].count});
   const auto joined = static_cast<uint32_t>(symbols_.size());
   symbols_.push_back({symbols_[a].text + symbols_[b].text, symbols_[a].units + symbols_[b].units,
-                      symbols_[a].script ? symbols_[a].script : symbols_[b].script});
+                      symbols_[a].script ? symbols_[a].script : symbols_[b].script,
+                      symbols_[a].spaces + symbols_[b].spaces});
   width_.push_back(width_[a] + width_[b]);
   if (!screen_.bits.empty()) screen_.bits.push_back(screen_.bits[a] + screen_.bits[b]);
   lefts_.resize(symbols_.size());

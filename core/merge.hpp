@@ -24,6 +24,7 @@ struct Symbol {
   std::string text;
   uint32_t units;
   uint8_t script;
+  uint32_t spaces = 0;
 };
 
 struct Merge {
@@ -32,9 +33,10 @@ struct Merge {
 };
 
 struct Limits {
-  uint32_t bytes;   // a joined text's size
-  uint32_t units;   // digits in the traditional pass, words in the multiword pass
-  bool one_script;  // two scripts do not join
+  uint32_t bytes;                 // a joined text's size
+  uint32_t units;                 // digits in the traditional pass, words in the multiword pass
+  bool one_script;                // two scripts do not join
+  uint32_t spaces = 0xffffffffu;  // plain spaces, where characters of several words may join
 };
 
 // What a pair must show when it first appears, beyond being frequent: log2 of its count plus the

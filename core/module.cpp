@@ -223,10 +223,10 @@ NB_MODULE(_core, m) {
   nb::class_<Limits>(m, "Limits")
       .def(
           "__init__",
-          [](Limits* self, uint32_t bytes, uint32_t units, bool one_script) {
-            new (self) Limits{bytes, units, one_script};
+          [](Limits* self, uint32_t bytes, uint32_t units, bool one_script, uint32_t spaces) {
+            new (self) Limits{bytes, units, one_script, spaces};
           },
-          nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a);
+          nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a, "spaces"_a = 0xffffffffu);
 
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool>(), "sketch_bits"_a, "by_class"_a = true)
@@ -440,7 +440,24 @@ NB_MODULE(_core, m) {
           },
           "By span: entropy and share of the most frequent neighbour, before and after it.");
 
+  nb::class_<StretchTable>(m, "StretchTable")
+      .def(nb::init<Joints>(), "joints"_a)
+      .def(
+          "count",
+          [](StretchTable& self, nb::iterable documents, size_t threads) {
+            count_all(self, documents, threads);
+          },
+          "documents"_a, "threads"_a)
+      .def("__len__", [](const StretchTable& self) { return self.stretches.size(); });
+
   nb::class_<Sequences>(m, "Sequences")
+      .def_static(
+          "of_stretches",
+          [](StretchTable& stretches, std::vector<uint32_t> alphabet) {
+            nb::gil_scoped_release released;
+            return Sequences::of_words(stretches.stretches, alphabet);
+          },
+          "stretches"_a, "alphabet"_a)
       .def_static(
           "of_words",
           [](WordTable& words, std::vector<uint32_t> alphabet, const Bigrams* bigrams,

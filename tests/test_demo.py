@@ -158,7 +158,7 @@ def test_the_demo_runs_and_prints_its_five_parts(
     assert "supratok train my/*.jsonl --vocab-size 32000 --out my.json" in out
     tokenizer = Tokenizer.load("build/demo.json")
     assert tokenizer.vocab_size == 2500
-    assert Tokenizer.load("build/demo.plain.json").report["passes"]["multiword"]["merges"] == 0
+    assert Tokenizer.load("build/demo.plain.json").report["passes"]["multiword"]["accepted"] == 0
     with open_corpus(Path("build/demo.unseen.jsonl")) as unseen:
         assert f"each of the {len(list(unseen)):,} documents" in out
 

@@ -97,7 +97,7 @@ def test_parquet_names_its_languages(tmp_path: Path) -> None:
 def found(documents: list[str], **options: str) -> dict[str, int]:
     recipe = Recipe(vocab_size=400, scripts=Scripts(suffix_weight=0.5))
     tokenizer = supratok.train(documents, recipe, progress=False, **options)  # type: ignore[arg-type]
-    counts = tokenizer.report["scripts"]["documents"]
+    counts = tokenizer.report["passes"]["scripts"]["documents"]
     assert isinstance(counts, dict)
     return counts
 

@@ -312,7 +312,7 @@ def test_the_report_and_what_stays_as_it_was() -> None:
 
     assert alphabet(tokenizer) == alphabet(plain)
     assert words(tokenizer) == words(plain)
-    report = tokenizer.report["scripts"]
+    report = tokenizer.report["passes"]["scripts"]
     assert report["documents"]["tr"] > 0
     assert report["documents"]["fi"] > 0
     assert "lar" in report["suffixes"]["tr"]
@@ -320,7 +320,7 @@ def test_the_report_and_what_stays_as_it_was() -> None:
     assert min(report["bigrams"].values()) > 0
     assert report["hamza_groups"] > 0
     nothing = {"kept": 0, "gated": 0, "cuts": 0}
-    assert plain.report["scripts"] == {
+    assert plain.report["passes"]["scripts"] == {
         "documents": {"tr": 0, "fi": 0}, "suffixes": {}, "bigrams": nothing, "hamza_groups": 0,
     }  # fmt: skip
     blind = supratok.train(documents, replace(recipe, scripts=None), progress=False)

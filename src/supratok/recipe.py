@@ -232,6 +232,9 @@ class Recipe:
     crossover: float | None = None
     # Choice: `fewest` learns this many times vocab_size and drops what it can best do without.
     oversize: float = 2.0
+    # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
+    # save less (refine.py). Each reads the documents three times; two are nearly all there is.
+    refine: int = 0
     # Special tokens, such as "<|endoftext|>": never made from ordinary text.
     special_tokens: tuple[str, ...] = ()
 
@@ -243,6 +246,7 @@ class Recipe:
         _check_at_least(self, "vocab_size", 257)  # the bytes, and one character at least
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "oversize", 1.0)
+        _check_at_least(self, "refine", 0)
         if not 0.0 < self.character_coverage <= 1.0:
             raise ValueError(
                 f"character_coverage={self.character_coverage}: a share above 0, at most 1"

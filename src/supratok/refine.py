@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 
 from . import _core, tables
 from .boundaries import may_be_token
-from .progress import Progress
 from .prune import HELD_OUT_WEIGHT, prune
 from .recipe import Recipe
 from .tokenizer import BYTES, Token
@@ -42,13 +41,12 @@ class Evidence:
 
 
 def refine(
-    tokens: list[Token], recipe: Recipe, rounds: int, evidence: Evidence, progress: Progress
+    tokens: list[Token], recipe: Recipe, rounds: int, evidence: Evidence
 ) -> tuple[list[Token], list[dict[str, Any]]]:
     """The tokens after up to `rounds` rounds, as many as before, and what each round did."""
     story: list[dict[str, Any]] = []
     before = _held_out_tokens(tokens, recipe, evidence)
-    for number in range(1, rounds + 1):
-        progress.start(f"refining {number}")
+    for _ in range(rounds):
         found = _candidates(tokens, recipe, evidence)
         swap = _swap_leaves if recipe.segmentation == "merges" else _swap_any
         changed, accepted = swap(tokens, found, recipe, evidence)
@@ -62,7 +60,6 @@ def refine(
                 "kept": bool(accepted and after < before),
             }
         )
-        progress.end(candidates=len(found.joins), accepted=accepted)
         if not story[-1]["kept"]:
             break
         tokens, before = changed, after

@@ -1,27 +1,34 @@
 """train(): from documents to a tokenizer, in the order of the paper's Figure 1.
 
-    documents ─count→ words ─traditional→ tokens ─count→ runs ─multiword→ tokens ─→ Tokenizer
+    documents ─curate→ ─count→ words ─traditional→ tokens ─count→ runs ─multiword→ tokens
+              ─expression→ tokens ─refine→ tokens ─→ Tokenizer
 
-The documents are read twice, as a stream. What is kept are tables of unique things: words, then
-runs (neighbouring words that may join), each with its count.
+The documents are read as a stream: twice, and again by each later pass that the recipe asks for.
+What is kept are tables of unique things: words, then runs (neighbouring words that may join), each
+with its count.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .at_once import learn_at_once
 from .corpus import Source, open_corpus
-from .counting import Counted, choose_alphabet, count_words
+from .counting import Counted, choose_alphabet, count_words, training_texts
+from .expressions import express
 from .multiword import Job, Phrases, learn_multiword
 from .passes import Words, learn_traditional, learnt_size, traditional_merger
 from .progress import Progress, make_progress
 from .prune import ROUNDS, prune
 from .recipe import Recipe
-from .scripts import Evidence, find_evidence
+from .refine import Evidence, refine
+from .scripts import Evidence as ScriptEvidence
+from .scripts import find_evidence
 from .tokenizer import BYTES, Token, Tokenizer, usable_threads
 
 
@@ -57,59 +64,108 @@ def train(
     ):
         counted = count_words(corpus, recipe, workers, shown, lang)
         job = Job(corpus, counted, recipe, workers, shown)
-        alphabet = choose_alphabet(counted.words.characters(), recipe)
-        evidence = find_evidence(
-            counted.words, counted.by_language, counted.languages, recipe.scripts
-        )
-        counted.by_language.clear()  # frees its memory
-        words = learn_traditional(counted.words, alphabet, evidence, recipe, shown)
-        phrases = learn_multiword(job, words)
-        vocabulary = finish(counted, words, phrases, evidence, recipe, workers, shown)
-        report = _report(counted, words, phrases, vocabulary, recipe)
-        if evidence.report:
-            report["scripts"] = evidence.report
-        tokenizer = Tokenizer(vocabulary, recipe, report)
+        report = _report(counted)
+        tokens = learn(job, report["passes"])
+        if "crossover" in report["passes"]:
+            report["crossover"] = report["passes"].pop("crossover")
+        report["born"] = dict(Counter(token.born for token in tokens))
+        tokenizer = Tokenizer(tokens, recipe, report)
         _measure(tokenizer, counted, workers, shown)
         return tokenizer
 
 
-def finish(
-    counted: Counted,
-    words: Words,
-    phrases: Phrases,
-    evidence: Evidence,
-    recipe: Recipe,
-    threads: int,
-    progress: Progress,
-) -> list[Token]:
-    """The tokens in rank order, exactly as many as asked for if there are so many."""
+def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
+    """The tokens in rank order, exactly as many as asked for if there are so many. What each pass
+    did is written into `passes`."""
+    counted, recipe, progress = job.counted, job.recipe, job.progress
+    alphabet = choose_alphabet(counted.words.characters(), recipe)
+    if recipe.curriculum:
+        tokens, uses = _learn_in_turn(job, alphabet, passes)
+    else:
+        tokens, uses = learn_at_once(job, alphabet)
+    tokens = _fit(tokens, uses, len(alphabet), job, passes)
+    held_out = deciding(counted)
+    if recipe.expressions is not None and recipe.crossover != 1.0:
+        tokens, passes["expression"] = express(
+            tokens,
+            lambda: training_texts(job.corpus, counted, "expressions", progress),
+            held_out,
+            counted.words,
+            recipe,
+            job.threads,
+            progress,
+        )
+    if recipe.refine:
+        evidence = Evidence(
+            lambda: training_texts(job.corpus, counted, "refining", progress),
+            held_out,
+            counted.characters / max(1, sum(map(len, held_out))),
+            job.threads,
+        )
+        tokens, passes["refinement"] = refine(tokens, recipe, recipe.refine, evidence)
+    return tokens
+
+
+def deciding(counted: Counted) -> list[str]:
+    """The half of the held-out text that decides; the other half measures."""
+    return counted.deciding.documents if counted.holds_out else []
+
+
+def _learn_in_turn(
+    job: Job, alphabet: list[int], passes: dict[str, Any]
+) -> tuple[list[Token], NDArray[np.int64]]:
+    """The curriculum: words, then phrases. The tokens, and how often each is used in the training
+    text (needed for pruning alone)."""
+    counted, recipe = job.counted, job.recipe
+    evidence = find_evidence(counted.words, counted.by_language, counted.languages, recipe.scripts)
+    counted.by_language.clear()  # frees its memory
+    words = learn_traditional(counted.words, alphabet, evidence, recipe, job.progress)
+    phrases = learn_multiword(job, words)
+    passes |= _story(counted, words, phrases, recipe)
+    if evidence.report:
+        passes["scripts"] = evidence.report
     characters = counted.words.characters()
     tokens = [Token(chr(code), int(characters[code]), "alphabet") for code in words.alphabet]
     pairs = zip(words.texts[: phrases.crossover], words.counts.tolist(), strict=False)
     tokens += [Token(text, count, "traditional") for text, count in pairs]
     rows = zip(phrases.texts, phrases.counts.tolist(), strict=True)
     tokens += [Token(text, count, "multiword") for text, count in rows]
+    if recipe.segmentation == "merges":
+        return tokens, np.zeros(len(tokens), dtype=np.int64)
+    return tokens, _uses(words, phrases, evidence, recipe, job.threads)
+
+
+def _fit(
+    tokens: list[Token],
+    uses: NDArray[np.int64],
+    alphabet: int,
+    job: Job,
+    passes: dict[str, Any],
+) -> list[Token]:
+    """As many as asked for: under `merges` the first, under `fewest` the most useful."""
+    recipe, counted = job.recipe, job.counted
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     if recipe.segmentation == "merges" or len(tokens) <= size:
         return tokens[:size]
-    held_out = counted.deciding.documents if counted.holds_out else []
-    progress.start("pruning", ROUNDS, "rounds")
+    held_out = deciding(counted)
+    job.progress.start("pruning", ROUNDS, "rounds")
     kept = prune(
         [token.text for token in tokens],
-        _uses(words, phrases, evidence, recipe, threads),
-        alphabet=len(words.alphabet),
+        uses,
+        alphabet=alphabet,
         keep=size,
         held_out=held_out,
         held_out_scale=counted.characters / max(1, sum(map(len, held_out))),
-        threads=threads,
-        on_round=progress.at,
+        threads=job.threads,
+        on_round=job.progress.at,
     )
-    progress.end(dropped=len(tokens) - len(kept))
+    passes["pruning"] = {"candidates": len(tokens), "dropped": len(tokens) - len(kept)}
+    job.progress.end(dropped=len(tokens) - len(kept))
     return [tokens[place] for place in kept]
 
 
 def _uses(
-    words: Words, phrases: Phrases, evidence: Evidence, recipe: Recipe, threads: int
+    words: Words, phrases: Phrases, evidence: ScriptEvidence, recipe: Recipe, threads: int
 ) -> NDArray[np.int64]:
     """How often each entry stands in the training text, encoded by merges: in the words, less the
     words that stand in runs, plus what the runs became."""
@@ -127,35 +183,35 @@ def _uses(
     return np.concatenate([in_words, phrases.uses])
 
 
-def _report(
-    counted: Counted,
-    words: Words,
-    phrases: Phrases,
-    vocabulary: list[Token],
-    recipe: Recipe,
-) -> dict[str, Any]:
+def _report(counted: Counted) -> dict[str, Any]:
     """What training did, for `inspect`. No times: the same text gives the same file."""
-    born = [token.born for token in vocabulary]
-    next_word = words.counts[phrases.crossover : phrases.crossover + 1].tolist()
-    return {
+    report: dict[str, Any] = {
         "documents": counted.documents,
-        "held_out_documents": counted.held_out_documents if counted.holds_out else 0,
+        "held_out_documents": counted.held_out_documents,
+        "trained_on": sum(counted.trained_on),
         "characters": counted.characters,
         "skipped": counted.skipped,
+        "passes": {},
+    }
+    if counted.curator is not None:
+        report["passes"]["curation"] = counted.curator.report()
+    return report
+
+
+def _story(counted: Counted, words: Words, phrases: Phrases, recipe: Recipe) -> dict[str, Any]:
+    next_word = words.counts[phrases.crossover : phrases.crossover + 1].tolist()
+    return {
         "crossover": round(phrases.crossover / learnt_size(recipe), 5),
-        "passes": {
-            "traditional": {
-                "words": len(counted.words),
-                "merges": phrases.crossover,
-                "next_count": next_word[0] if next_word else 0,
-                "kept": born.count("traditional"),
-            },
-            "multiword": {
-                "runs": phrases.runs,
-                "merges": len(phrases.texts),
-                "last_count": int(phrases.counts[-1]) if len(phrases.counts) else 0,
-                "kept": born.count("multiword"),
-            },
+        "traditional": {
+            "words": len(counted.words),
+            "merges": phrases.crossover,
+            "next_count": next_word[0] if next_word else 0,
+        },
+        "multiword": {
+            "runs": phrases.runs,
+            "accepted": len(phrases.texts),
+            "last_count": int(phrases.counts[-1]) if len(phrases.counts) else 0,
+            **phrases.report,
         },
     }
 
