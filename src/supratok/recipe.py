@@ -33,7 +33,7 @@ class Boundaries:
     max_words: int = 5  # letters or digits in a row; punctuation is free
     # Phrases are made of whole words. Otherwise (and always in scripts without spaces, where a word
     # is a stretch of text) a phrase may begin or end with a piece of one.
-    whole_words: bool = True
+    whole_words: bool = False
     max_bytes: int = 64
     max_digits: int = 3  # in a row
     cross_sentence: bool = True  # ". The"
@@ -230,6 +230,9 @@ class Recipe:
     # inside words and a further phrase save the same number of tokens (parity of marginal gain).
     # 1.0 is plain BPE; 0.78125 is SuperBPE's transition (Appendix C).
     crossover: float | None = None
+    # Choice: at parity a phrase must save this many times what the next merge inside words would.
+    # Above 1 there are fewer phrases, and the rarest of them are missing.
+    phrase_price: float = 1.0
     # Choice: `fewest` learns this many times vocab_size and drops what it can best do without.
     oversize: float = 2.0
     # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
@@ -247,6 +250,7 @@ class Recipe:
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "oversize", 1.0)
         _check_at_least(self, "refine", 0)
+        _check_at_least(self, "phrase_price", 1.0)
         if not 0.0 < self.character_coverage <= 1.0:
             raise ValueError(
                 f"character_coverage={self.character_coverage}: a share above 0, at most 1"
