@@ -198,6 +198,7 @@ class WordTable {
   void add_row(std::string_view text, int64_t count) { words.add(text, count); }
   std::vector<Row> rows(int64_t least) const;  // seen at least so often
   std::vector<Row> rows_of_script(uint8_t script) const;
+  bool by_class() const { return by_class_; }
 
   SharedCounts words;
   PairSketch pairs;

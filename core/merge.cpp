@@ -11,6 +11,23 @@ namespace {
 constexpr uint32_t kNone = 0xffffffffu;
 constexpr int kBlockBits = 12;
 
+bool is_number(const char* p) {
+  return char_info(decode_char(p)).cls == CharClass::Number;
+}
+
+// The digits that stand in a row where two texts meet; 0 if they do not meet in digits.
+uint32_t digits_in_a_row(std::string_view left, std::string_view right) {
+  uint32_t before = 0, after = 0;
+  for (size_t i = 0; i < right.size() && is_number(&right[i]); i += char_bytes(right[i])) ++after;
+  if (!after) return 0;
+  for (size_t i = left.size(); i > 0; ++before) {
+    do --i;
+    while ((static_cast<unsigned char>(left[i]) & 0xc0) == 0x80);
+    if (!is_number(&left[i])) break;
+  }
+  return before ? before + after : 0;
+}
+
 uint64_t pair_hash(uint32_t left, uint32_t right) {
   return mix(uint64_t{left} << 32 | right);
 }
@@ -162,6 +179,7 @@ bool Merger::may_join(uint32_t left, uint32_t right) const {
   const Symbol &a = symbols_[left], &b = symbols_[right];
   return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
          a.spaces + b.spaces <= limits_.spaces &&
+         (limits_.digits == kNone || digits_in_a_row(a.text, b.text) <= limits_.digits) &&
          !(limits_.one_script && a.script && b.script && a.script != b.script);
 }
 

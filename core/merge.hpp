@@ -37,6 +37,7 @@ struct Limits {
   uint32_t units;                 // digits in the traditional pass, words in the multiword pass
   bool one_script;                // two scripts do not join
   uint32_t spaces = 0xffffffffu;  // plain spaces, where characters of several words may join
+  uint32_t digits = 0xffffffffu;  // in a row, where pieces of words may join
 };
 
 // What a pair must show when it first appears, beyond being frequent: log2 of its count plus the

@@ -223,10 +223,10 @@ NB_MODULE(_core, m) {
   nb::class_<Limits>(m, "Limits")
       .def(
           "__init__",
-          [](Limits* self, uint32_t bytes, uint32_t units, bool one_script, uint32_t spaces) {
-            new (self) Limits{bytes, units, one_script, spaces};
-          },
-          nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a, "spaces"_a = 0xffffffffu);
+          [](Limits* self, uint32_t bytes, uint32_t units, bool one_script, uint32_t spaces,
+             uint32_t digits) { new (self) Limits{bytes, units, one_script, spaces, digits}; },
+          nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a, "spaces"_a = 0xffffffffu,
+          "digits"_a = 0xffffffffu);
 
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool>(), "sketch_bits"_a, "by_class"_a = true)
@@ -259,7 +259,7 @@ NB_MODULE(_core, m) {
           [](const WordTable& self) {
             std::vector<int64_t> totals(static_cast<size_t>(CharClass::Extend));
             self.words.each([&](std::string_view text, int64_t count) {
-              WordReader reader(text);
+              WordReader reader(text, self.by_class());
               for (Word word; reader.next(word);) totals[static_cast<size_t>(word.cls)] += count;
             });
             return array(std::move(totals));

@@ -13,7 +13,7 @@ import pytest
 import supratok
 from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference, reference_parts
 from supratok.multiword import find_parity
-from supratok.recipe import Scripts
+from supratok.recipe import Screen, Scripts, Seeds
 from texts import HOSTILE, corpus, prose
 
 
@@ -26,6 +26,8 @@ def some_recipe(seed: int) -> Recipe:
             Boundaries.open(),
             Boundaries.careful(),
             Boundaries(max_words=2, max_bytes=12, max_digits=1, one_script=False),
+            Boundaries(whole_words=True),
+            Boundaries(whole_words=True, cross_sentence=False, max_digits=2),
         ]),
         character_coverage=rng.choice([1.0, 0.95]),
         min_count=rng.choice([1, 2, 3]),
@@ -33,6 +35,13 @@ def some_recipe(seed: int) -> Recipe:
         oversize=rng.choice([1.5, 2.0]),
         special_tokens=rng.choice([(), ("<s>",)]),
         scripts=rng.choice([Scripts(), Scripts(gate=3), None]),
+        screen=rng.choice([
+            None,
+            Screen(min_pmi=0.0, min_count=2),
+            Screen(min_pmi=2.0, min_count=3, min_documents=2),
+        ]),
+        phrase_price=rng.choice([1.0, 1.0, 1.5]),
+        curriculum=rng.random() < 0.85,
     )  # fmt: skip
 
 
@@ -57,6 +66,25 @@ def test_equals_the_reference_on_prose(segmentation: supratok.recipe.Segmentatio
     assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
     assert tokenizer.vocab_size == 430
     assert any(token.born == "multiword" for token in tokenizer.vocabulary)
+
+
+def test_seeds_pass_the_screen_and_equal_the_reference() -> None:
+    """A screen that nothing passes leaves the seeds alone, with the shorter phrases they need."""
+    recipe = Recipe(
+        vocab_size=430,
+        boundaries=Boundaries(whole_words=True),
+        screen=Screen(min_pmi=99.0, min_count=2),
+        seeds=Seeds(min_count=20, min_pmi=0.5),
+    )
+    documents = prose(4, 250)
+    tokenizer = supratok.train(documents, recipe, progress=False)
+    assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
+    phrases = {token.text for token in tokenizer.vocabulary if token.born == "multiword"}
+    assert phrases
+    report = tokenizer.report["passes"]["multiword"]
+    assert report["screened"] > 0 and sum(report["seeds"]["chosen"].values()) > 0
+    without = supratok.train(documents, replace(recipe, seeds=None), progress=False)
+    assert not any(token.born == "multiword" for token in without.vocabulary)
 
 
 def test_worked_example() -> None:

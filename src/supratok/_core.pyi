@@ -17,7 +17,13 @@ class Joints:
 
 class Limits:
     def __init__(
-        self, *, bytes: int, units: int, one_script: bool, spaces: int = 0xFFFFFFFF
+        self,
+        *,
+        bytes: int,
+        units: int,
+        one_script: bool,
+        spaces: int = 0xFFFFFFFF,
+        digits: int = 0xFFFFFFFF,
     ) -> None: ...
 
 class WordTable:

@@ -24,7 +24,7 @@ from .counting import Counted, count_runs, training_texts
 from .mine import mine, total_words
 from .passes import SLICE, Words, learnt_size, run_merges
 from .progress import Progress
-from .recipe import Recipe, Screen
+from .recipe import Recipe
 from .scripts import UNSPACED
 
 # Choice: text in scripts without spaces is looked at in pieces if it is this share of all.
@@ -57,16 +57,26 @@ class Phrases:
 
 
 def learn_multiword(job: Job, words: Words) -> Phrases:
-    """One look over the runs of complete words; and where pieces of words may join as well, a
-    second look with the pieces that the words have at the crossover of the first."""
+    """Phrases of complete words; and where pieces of words may join as well, of the pieces that the
+    words have at the crossover: at the one the recipe sets, or where it is expected."""
     wanted = wanted_crossover(job.recipe, len(words.texts), words.room)
     if job.recipe.crossover == 1.0:
         nothing = np.zeros(0, dtype=np.int64)
         return Phrases(len(words.texts), [], nothing, {}, nothing, 0)
-    if not joins_pieces(job.counted, job.recipe):
-        return _look(job, words, wanted, None)
-    cut = wanted if wanted is not None else _look(job, words, None, None).crossover
+    cut = None
+    if joins_pieces(job.counted, job.recipe):
+        expected = expected_crossover(job.counted.words, words.counts, words.room, job.recipe)
+        cut = expected if wanted is None else wanted
     return _look(job, words, wanted, cut)
+
+
+def expected_crossover(
+    table: _core.WordTable, counts: NDArray[np.int64], room: int, recipe: Recipe
+) -> int:
+    """Where words will about give way to phrases: half of the pairs of words become phrases (as
+    measured; see `_guess_floor`)."""
+    count = _count_that_fills(table, counts, room, recipe.min_count, recipe.phrase_price, 2)
+    return int((counts * recipe.phrase_price >= count).sum())
 
 
 def joins_pieces(counted: Counted, recipe: Recipe) -> bool:
@@ -99,7 +109,7 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
         pieces = _core.Encoder(base, [1] * len(base), fewest=False, first_id=0)
     known = complete_words(base, recipe)
     least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
-    floor = _guess_floor(job.counted.words, words, wanted, least, recipe.screen)
+    floor = _guess_floor(job.counted.words, words, wanted, least, recipe)
     if recipe.screen and recipe.seeds:  # Invariant: seeds are counted in full
         floor = max(least, min(floor, recipe.seeds.min_count))
     while True:
@@ -133,19 +143,36 @@ def wanted_crossover(recipe: Recipe, learnt: int, room: int) -> int | None:
 
 
 def _guess_floor(
-    table: _core.WordTable, words: Words, wanted: int | None, least: int, screen: Screen | None
+    table: _core.WordTable, words: Words, wanted: int | None, least: int, recipe: Recipe
 ) -> int:
     """A count that the last phrase will surely have: the highest for which the tokens seen that
     often fill the room.
 
     Choice: of the pairs of words seen so often, about half become phrases (measured 0.51 at 100k
     and 0.52 at 200k); a third is assumed. A screen leaves fewer: half as many for each bit."""
-    among = 3 * 2 ** max(0.0, screen.min_pmi if screen else 0.0)
+    among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
+    counts = words.counts
+    if wanted is not None:
+        counts, room = counts[:0], words.room - wanted
+    else:
+        room = words.room
+    return _count_that_fills(table, counts, room, least, recipe.phrase_price, among)
+
+
+def _count_that_fills(
+    table: _core.WordTable,
+    counts: NDArray[np.int64],
+    room: int,
+    least: int,
+    price: float,
+    among: float,
+) -> int:
+    """The highest count at which words, and one in so many pairs of words, fill the room."""
     low, high = least, 1 << 31
     while low + 1 < high:
         middle = (low + high) // 2
-        kept = int((words.counts >= middle).sum()) if wanted is None else wanted
-        if kept + table.pairs_at_least(middle) // among >= words.room:
+        kept = int((counts * price >= middle).sum())
+        if kept + table.pairs_at_least(middle) // among >= room:
             low = middle
         else:
             high = middle
@@ -179,7 +206,12 @@ class _Look:
         self.merger = _core.Merger.over_words(
             _core.Sequences.of_runs(table),
             self.known,
-            _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script),
+            _core.Limits(
+                bytes=rules.max_bytes,
+                units=rules.max_words,
+                one_script=rules.one_script,
+                digits=rules.max_digits,
+            ),
             self.floor,
             self.recipe.scripts is not None,
             bits,
@@ -221,16 +253,16 @@ class _Look:
 
         None if the pairs above the floor do not reach that far."""
         words, counts = self.words, self.merger.counts()
-        reached, floor = 0, self.floor
+        reached, floor, price = 0, self.floor, self.recipe.phrase_price
         while reached < words.room and self.merger.run(SLICE):
             counts = self.merger.counts()
-            reached = len(counts) + int((words.counts > counts[-1]).sum())
+            reached = len(counts) + int((words.counts * price > counts[-1]).sum())
             progress.at(reached)
         if reached >= words.room:
             floor = int(counts[-1]) + 1
         elif floor == self.least:
             floor = 1  # nothing rarer is wanted
-        crossover = find_parity(words.counts, counts, words.room, floor)
+        crossover = find_parity(words.counts.astype(np.float64) * price, counts, words.room, floor)
         return None if crossover is None else min(crossover, len(words.texts))
 
     def choose(self, crossover: int, job: Job) -> tuple[list[int], int]:
@@ -328,7 +360,10 @@ def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:
 
 
 def find_parity(
-    traditional: NDArray[np.int64], multiword: NDArray[np.int64], room: int, floor: int
+    traditional: NDArray[np.float64],
+    multiword: NDArray[np.int64],
+    room: int,
+    floor: int,
 ) -> int | None:
     """How many traditional merges to keep: one more would save no more than the last phrase.
 
@@ -338,7 +373,7 @@ def find_parity(
     `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
     """
     keep = np.arange(room + 1)
-    next_word = np.zeros(room + 1, dtype=np.int64)
+    next_word = np.zeros(room + 1)
     next_word[: len(traditional)] = traditional[: room + 1]
     last_phrase = np.full(room + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
     last_phrase[room] = np.iinfo(np.int64).max  # no phrases

@@ -263,6 +263,34 @@ class Recipe:
                 f"special_tokens={self.special_tokens}: each must be new and not empty"
             )
 
+    @classmethod
+    def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """The paper's method with the paper's constants; see the options' own defaults."""
+        paper = cls(
+            vocab_size=vocab_size,
+            boundaries=Boundaries(whole_words=True, cross_sentence=False, cross_colon=False),
+            curation=Curation(),  # Paper 3.2
+            seeds=Seeds(),  # Paper 3.3
+            screen=Screen(),  # Paper 3.5
+            scripts=Scripts(gate=50, suffixes=200, suffix_weight=0.25, hamza=0.25),  # Appendix E
+            expressions=Expressions(),  # Appendix A
+        )
+        return dataclasses.replace(paper, **changes)
+
+    @classmethod
+    def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """The most compressive: the fewest tokens, whatever they are. Slow to learn, and its rare
+        phrases ask more of a language model."""
+        dense = cls(
+            vocab_size=vocab_size,
+            segmentation="fewest",
+            boundaries=Boundaries(max_digits=4),  # a year is a token
+            screen=None,
+            phrase_price=1.0,
+            refine=3,
+        )
+        return dataclasses.replace(dense, **changes)
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values; `from_dict` reads it back."""
         return dataclasses.asdict(self)

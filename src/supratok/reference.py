@@ -25,6 +25,8 @@ from .reference_parts import (
     encode_by_merges,
     learn,
     learnt_size,
+    may_neighbour,
+    script_of,
     split_words,
 )
 from .reference_phrases import learn_phrases
@@ -51,6 +53,12 @@ def train(
     alphabet = choose_alphabet(characters, recipe.character_coverage)
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
+
+    if not recipe.curriculum:
+        tokens, uses = learn_at_once(training, alphabet, characters, room, recipe)
+        if recipe.segmentation == "merges" or len(tokens) <= size:
+            return tokens[:size]
+        return prune(tokens, uses, len(alphabet), size, training, held_out)
 
     seen = script_changes(training, languages or {}, recipe.scripts) + words
     traditional = learn_words(seen, alphabet, room, recipe)[0]
@@ -104,6 +112,65 @@ def learn_words(
         return len(text.encode()) <= rules.max_bytes and digits <= rules.max_digits
 
     return learn(sequences, merges, recipe.min_count, may_join)
+
+
+def learn_at_once(
+    training: list[str],
+    alphabet: list[str],
+    characters: Counter[str],
+    room: int,
+    recipe: Recipe,
+) -> tuple[list[Token], Counter[str]]:
+    """Without the curriculum: BPE over stretches of text, all merges at once. The tokens and their
+    uses."""
+    rules, by_class, known = recipe.boundaries, recipe.scripts is not None, set(alphabet)
+    sequences: Counter[Symbols] = Counter()
+    for text in training:
+        stretch, before = "", ""
+        for word in [*split_words(text, by_class), "\n"]:
+            if stretch and not may_neighbour(before, word, rules, by_class):
+                for piece in "".join(c if c in known else "\0 cut" for c in stretch).split(
+                    "\0 cut"
+                ):
+                    sequences[tuple(piece)] += bool(piece)
+                stretch = ""
+            stretch, before = stretch + word, word
+
+    def may_join(left: str, right: str) -> bool:
+        text = left + right
+        scripts = {script_of(left), script_of(right)} - {0}
+        return (
+            len(text.encode()) <= rules.max_bytes
+            and sum(_core.char_class(char)[0] == NUMBER for char in text) <= rules.max_digits
+            and text.count(" ") <= rules.max_words
+            and (len(scripts) < 2 or not rules.one_script or not by_class)
+        )
+
+    sequences = Counter({row: count for row, count in sequences.items() if len(row) > 1})
+    merges = room
+    while True:
+        learnt, after = learn(sequences, merges, recipe.min_count, may_join)
+        new: dict[str, Join] = {}
+        for join in learnt:
+            new.setdefault(join.text, join)
+        ranks = {text: rank for rank, text in enumerate([*alphabet, *new])}
+        chosen = [
+            join
+            for text, join in new.items()
+            if recipe.segmentation == "fewest" or encode_by_merges(text, ranks) == [text]
+        ]
+        if len(chosen) >= room or len(learnt) < merges:
+            break
+        merges += room - len(chosen)
+    tokens = [Token(char, characters[char], "alphabet") for char in alphabet]
+    for join in chosen[:room]:
+        one_word = len(split_words(join.text, by_class)) == 1
+        tokens.append(Token(join.text, join.count, "traditional" if one_word else "multiword"))
+    uses: Counter[str] = Counter()
+    for sequence, weight in after.items():
+        for symbol in sequence:
+            uses[symbol] += weight
+    return tokens, uses
 
 
 def prune(

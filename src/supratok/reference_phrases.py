@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import numpy as np
 from . import _core, tables
 from .counting import joints
 from .mine import mine
-from .multiword import with_chains
+from .multiword import expected_crossover, with_chains
 from .recipe import Recipe
 from .reference_parts import (
     LETTER,
@@ -44,12 +45,18 @@ def learn_phrases(
     if recipe.crossover is not None:
         wanted = min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
 
-    def look(cut: int | None) -> Learnt:
-        return _look(training, alphabet, traditional, room, recipe, wanted, cut)
+    cut = None
+    if joins_pieces(training, recipe):
+        cut = _expected(training, traditional, room, recipe) if wanted is None else wanted
+    return _look(training, alphabet, traditional, room, recipe, wanted, cut)
 
-    if not joins_pieces(training, recipe):
-        return look(None)
-    return look(look(None)[0] if wanted is None else wanted)
+
+def _expected(training: list[str], traditional: list[Join], room: int, recipe: Recipe) -> int:
+    """A guess from the sketch of pairs, whose counters the reference takes as given."""
+    table = _core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None)
+    table.count(training, 1)
+    counts = np.array([join.count for join in traditional], dtype=np.int64)
+    return expected_crossover(table, counts, room, recipe)
 
 
 def joins_pieces(training: list[str], recipe: Recipe) -> bool:
@@ -81,7 +88,11 @@ def _look(
     merges = room
     while True:
         learnt, after = learn(runs, merges, min_count, _may_join(complete, recipe), admits)
-        keep = min(parity(traditional, learnt, room), most) if wanted is None else wanted
+        keep = (
+            min(parity(traditional, learnt, room, recipe.phrase_price), most)
+            if wanted is None
+            else wanted
+        )
         chosen, keep, enough = _choose(learnt, alphabet, traditional, keep, room, training, recipe)
         if enough or len(learnt) < merges:
             break
@@ -112,10 +123,22 @@ def _may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
         return (
             len(text.encode()) <= rules.max_bytes
             and counted[left] + counted[right] <= rules.max_words
+            and digits_in_a_row(left, right) <= rules.max_digits
             and (len(scripts) < 2 or not rules.one_script)
         )
 
     return may_join
+
+
+def digits_in_a_row(left: str, right: str) -> int:
+    """Where two texts meet; 0 if they do not meet in digits."""
+
+    def leading(chars: str) -> int:
+        row = itertools.takewhile(lambda char: _core.char_class(char)[0] == NUMBER, chars)
+        return len(list(row))
+
+    before, after = leading(left[::-1]), leading(right)
+    return before + after if before and after else 0
 
 
 def _screen(
@@ -160,14 +183,14 @@ def _seeds(
     return with_chains([seed.text for seed in mine(table, known, counts, spoken, seeds)[0]], recipe)
 
 
-def parity(traditional: list[Join], multiword: list[Join], room: int) -> int:
-    """How many traditional merges to keep: up to where the next saves no more than the last of the
-    phrases that take the rest of the room."""
+def parity(traditional: list[Join], multiword: list[Join], room: int, price: float = 1.0) -> int:
+    """How many traditional merges to keep: up to where the next, times the price of a phrase, saves
+    no more than the last of the phrases that take the rest of the room."""
     for keep in range(room):
         next_word = traditional[keep].count if keep < len(traditional) else 0
         place = room - keep - 1
         last_phrase = multiword[place].count if place < len(multiword) else 0
-        if next_word <= last_phrase:
+        if next_word * price <= last_phrase:
             return min(keep, len(traditional))
     return min(room, len(traditional))
 
