@@ -388,19 +388,21 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
   runs.add(batch);
 }
 
-void RunTable::bound_units(std::unique_ptr<PairSketch> pairs) {
-  unit_pairs_ = std::move(pairs);
-}
-
 void UnitPairs::add(const std::vector<std::string_view>& documents) {
   std::vector<uint32_t> ids;
+  std::vector<int64_t> seen(uses.size());
   for (std::string_view document : documents) {
     uint32_t last = WordIndex::kNone;
     table_.each_unit(document, ids, [&](uint32_t place, uint32_t bound) {
-      if (bound > 0 && place != WordIndex::kNone) pairs->add(pairs->place(last, place));
+      if (place != WordIndex::kNone) {
+        ++seen[place];
+        if (bound > 0) pairs->add(pairs->place(last, place));
+      }
       last = place;
     });
   }
+  const std::lock_guard guard(lock_);
+  for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
 }
 
 void RunTable::add_row(std::string_view text, int64_t count) {
@@ -412,14 +414,6 @@ void RunTable::add_row(std::string_view text, int64_t count) {
       throw std::invalid_argument("the run '" + std::string(text) + "' has a word not known here");
   }
   runs.add(run_bytes(words.data(), words.size()), count);
-}
-
-std::vector<int64_t> RunTable::word_uses() const {
-  std::vector<int64_t> uses(known_words());
-  runs.each([&](std::string_view run, int64_t count) {
-    for (const uint32_t place : run_words(run)) uses[place] += count;
-  });
-  return uses;
 }
 
 std::vector<Row> RunTable::rows() const {

@@ -261,10 +261,9 @@ class RunTable {
   void add(const std::vector<std::string_view>& documents);
   void add_row(std::string_view text, int64_t count);  // the text must be made of known words
   std::vector<Row> rows() const;
-  std::vector<int64_t> word_uses() const;  // how often each known word stands in the runs
   size_t known_words() const { return known_.size(); }
   // From now on these bounds hold for pairs, instead of those of whole words.
-  void bound_units(std::unique_ptr<PairSketch> pairs);
+  void bound_units(std::unique_ptr<PairSketch> pairs) { unit_pairs_ = std::move(pairs); }
 
   SharedCounts runs;
 
@@ -281,17 +280,22 @@ class RunTable {
   std::unique_ptr<PairSketch> unit_pairs_;
 };
 
-// Bounds the pairs of a run table's units, pieces included, in a reading of its own.
+// Bounds the pairs of a run table's units, pieces included, in a reading of its own; and counts the
+// units.
 class UnitPairs {
  public:
   UnitPairs(const RunTable& table, int sketch_bits)
-      : pairs(std::make_unique<PairSketch>(sketch_bits)), table_(table) {}
+      : pairs(std::make_unique<PairSketch>(sketch_bits)),
+        uses(table.known_words()),
+        table_(table) {}
   void add(const std::vector<std::string_view>& documents);
 
   std::unique_ptr<PairSketch> pairs;
+  std::vector<int64_t> uses;
 
  private:
   const RunTable& table_;
+  std::mutex lock_;
 };
 
 // A run's words, from the bytes it is kept as.

@@ -327,12 +327,11 @@ NB_MODULE(_core, m) {
             UnitPairs bounds(self, sketch_bits);
             count_all(bounds, documents, threads);
             self.bound_units(std::move(bounds.pairs));
+            return array(std::move(bounds.uses));
           },
           "documents"_a, "threads"_a, "sketch_bits"_a,
-          "Needed before `count` where words stand in pieces: bounds the pairs of those, too.")
-      .def(
-          "word_uses", [](const RunTable& self) { return array(self.word_uses()); },
-          "How often each of the known words stands in the runs.")
+          "Needed before `count` where words stand in pieces: bounds the pairs of those, too. "
+          "Returns how often each known word was seen, as a word or a piece.")
       .def(
           "ngrams",
           [](RunTable& self, size_t longest, int64_t min_count) {

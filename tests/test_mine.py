@@ -40,7 +40,7 @@ def runs_of(
     documents: list[str], counted: Counted, known: list[str], floor: int, threads: int = 1
 ) -> _core.RunTable:
     opened = open_corpus(documents)
-    return count_runs(opened, counted, known, PLAIN, floor, threads, Progress())
+    return count_runs(opened, counted, known, PLAIN, floor, threads, Progress())[0]
 
 
 def mined(

@@ -172,20 +172,22 @@ def count_runs(
     threads: int,
     progress: Progress,
     pieces: _core.Encoder | None = None,
-) -> _core.RunTable:
-    """Runs of known words. With `pieces`, words that are not known stand in its pieces: those of
-    scripts without spaces, or all if the recipe does not ask for whole words."""
+) -> tuple[_core.RunTable, NDArray[np.int64]]:
+    """Runs of known words, and how often each of these was seen. With `pieces`, words that are not
+    known stand in its pieces: those of scripts without spaces, or all if the recipe does not ask
+    for whole words."""
     rules = recipe.boundaries
     table = _core.RunTable(
         known, counted.words, joints(recipe), floor, pieces, piece_scripts(rules)
     )
+    seen = counted.words.counts_of(known)
     if pieces is not None:
         texts = training_texts(corpus, counted, "pieces", progress)
-        table.bound_units(texts, threads, tables.SKETCH_BITS)
+        seen = table.bound_units(texts, threads, tables.SKETCH_BITS)
         progress.end()
     table.count(training_texts(corpus, counted, "runs", progress), threads)
     progress.end(runs=len(table))
-    return table
+    return table, seen
 
 
 def joints(recipe: Recipe) -> _core.Joints:

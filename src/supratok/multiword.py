@@ -113,12 +113,12 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
     if recipe.screen and recipe.seeds:  # Invariant: seeds are counted in full
         floor = max(least, min(floor, recipe.seeds.min_count))
     while True:
-        table = count_runs(
+        table, seen = count_runs(
             job.corpus, job.counted, known, recipe, floor, job.threads, progress, pieces
         )
         look = _Look(words, known, recipe, floor, least, len(table))
         progress.start("multiword", words.room, "tokens")
-        look.start(table, job.counted)
+        look.start(table, seen, job.counted)
         del table
         crossover = wanted if wanted is not None else look.run_to_parity(progress)
         if crossover is not None:
@@ -199,10 +199,10 @@ class _Look:
     before: NDArray[np.int64] = field(init=False)  # uses of the known words in the runs
     report: dict[str, Any] = field(default_factory=dict)
 
-    def start(self, table: _core.RunTable, counted: Counted) -> None:
+    def start(self, table: _core.RunTable, seen: NDArray[np.int64], counted: Counted) -> None:
         rules = self.recipe.boundaries
         seeds = self._seeds(table, counted)
-        bits, least = self._screen(table, counted)
+        bits, least = self._screen(seen, counted)
         self.merger = _core.Merger.over_words(
             _core.Sequences.of_runs(table),
             self.known,
@@ -232,7 +232,7 @@ class _Look:
         self.report["seeds"] = report
         return with_chains([phrase.text for phrase in phrases], recipe)
 
-    def _screen(self, table: _core.RunTable, counted: Counted) -> tuple[list[float], float]:
+    def _screen(self, seen: NDArray[np.int64], counted: Counted) -> tuple[list[float], float]:
         """Eq. 2 for a pair of neighbours, PMI >= threshold, in bits:
 
         log2(count) + sum of -log2(p(word))  >=  threshold + log2(N)
@@ -240,7 +240,6 @@ class _Look:
         if self.recipe.screen is None:
             return [], 0.0
         total = int(counted.words.totals()[:3].sum())  # letters, punctuation, numbers
-        seen = np.maximum(counted.words.counts_of(self.known), table.word_uses())
         bits = np.log2(total / np.maximum(seen, 1))
         return bits.tolist(), float(self.recipe.screen.min_pmi + np.log2(total))
 

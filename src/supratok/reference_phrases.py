@@ -82,9 +82,13 @@ def _look(
     complete = {text for text in usable if len(split_words(text, by_class)) == 1}
     ranks = {text: rank for rank, text in enumerate(usable)} if cut is not None else None
     runs = count_runs(training, complete, recipe, ranks)
+    in_runs: Counter[str] = Counter()
+    for run, count in runs.items():
+        for word in run:
+            in_runs[word] += count
     runs = Counter({run: count for run, count in runs.items() if len(run) > 1})
     min_count = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
-    admits = _screen(training, runs, sorted(complete), recipe)
+    admits = _screen(training, runs, in_runs if ranks else None, sorted(complete), recipe)
     merges = room
     while True:
         learnt, after = learn(runs, merges, min_count, _may_join(complete, recipe), admits)
@@ -142,9 +146,14 @@ def digits_in_a_row(left: str, right: str) -> int:
 
 
 def _screen(
-    training: list[str], runs: Counter[Symbols], known: list[str], recipe: Recipe
+    training: list[str],
+    runs: Counter[Symbols],
+    in_runs: Counter[str] | None,
+    known: list[str],
+    recipe: Recipe,
 ) -> Callable[[str, str, int], bool]:
-    """Whether a pair is welcome, by its count when it first appears."""
+    """Whether a pair is welcome, by its count when it first appears. `in_runs` counts words and
+    pieces, where words stand in pieces."""
     if recipe.screen is None:
         return lambda left, right, count: True
     by_class = recipe.scripts is not None
@@ -152,11 +161,10 @@ def _screen(
     total = sum(
         count for word, count in words.items() if kind_of(word, by_class) in (LETTER, PUNCT, NUMBER)
     )
-    in_runs: Counter[str] = Counter()
-    for run, count in runs.items():
-        for word in run:
-            in_runs[word] += count
-    bits = {word: float(np.log2(total / max(words[word], in_runs[word], 1))) for word in known}
+    bits = {
+        word: float(np.log2(total / max((words if in_runs is None else in_runs)[word], 1)))
+        for word in known
+    }
     least = float(recipe.screen.min_pmi + np.log2(total))
     seeded = set(_seeds(runs, known, words, total, recipe))
 

@@ -111,7 +111,7 @@ def _mine(
         counted = count_words(corpus, recipe, threads, progress, hold_out=False)
         known, counts = counted.words.rows(seeds.min_count)
         floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-        runs = count_runs(corpus, counted, known, recipe, floor, threads, progress)
+        runs, _ = count_runs(corpus, counted, known, recipe, floor, threads, progress)
         progress.start("phrases")
         phrases, report = mine(runs, known, counts, total_words(counted.words), seeds)
         progress.end(phrases=len(phrases))
