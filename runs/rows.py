@@ -10,6 +10,7 @@ figures, and how it was made. A run that was stopped goes on where it was.
 from __future__ import annotations
 
 import argparse
+import ast
 import csv
 import datetime
 import functools
@@ -121,7 +122,7 @@ class Rows:
 
     def get(self, asked: Figures, compute: Callable[[], Figures]) -> Figures:
         """The figures of a row, computed unless it is there."""
-        asked = {**asked, "version": supratok.__version__}
+        asked = {"version": supratok.__version__, "code": code(), **asked}
         row = self._done.get(_key(asked))
         if row is None:
             began = time.monotonic()
@@ -136,8 +137,7 @@ class Rows:
         return figures
 
     def about(self) -> str:
-        """Version, commits, machines and dates of the rows asked for. Rows are kept when the code
-        changes: if several commits stand here, --again computes all of them by one."""
+        """Version, commits, machines and dates of the rows asked for."""
         parts = [f"supratok {supratok.__version__}"]
         for name in ("commit", "machine", "date"):
             values = dict.fromkeys(row["made"][name] for row in self.shown)
@@ -155,6 +155,20 @@ def _made() -> dict[str, str]:
         "machine": f"{cpu_model()}, {os.cpu_count()} cores, Python {platform.python_version()}",
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
     }
+
+
+@functools.cache
+def code() -> str:
+    """A digest of the program that learns: a row made by another one is stale. Comments and the
+    layout of the code do not count, nor does what only shows results."""
+    folder = Path(supratok.__file__).parent
+    parts = [
+        ast.dump(ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(folder.glob("*.py"))
+        if not path.stem.startswith(("cli", "demo", "show", "reference"))
+    ]
+    parts += [identity(path) for path in sorted(folder.glob("_core*.so"))]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import tokenizers
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
@@ -55,6 +56,7 @@ OURS: dict[str, Callable[[int], Recipe]] = {
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
 }
 BASELINES = ("SuperBPE", "BPE-Standard")
+CODE = f"tokenizers {tokenizers.__version__}"  # of the baselines: ours has no part in them
 AGAINST = (*BASELINES, "SuperBPE-like")
 # Paper, Table 5: SupraTok, SuperBPE, BPE.
 PAPER = {
@@ -106,7 +108,7 @@ class Sweep(English):
     def find(self, name: str, size: int) -> Figures:
         if name in OURS:
             return self.row(f"{name} {size:,}", OURS[name](size))
-        asked = {"row": f"{name} {size:,}", "baseline": name, "size": size, "on": self._on}
+        asked = {"row": f"{name} {size:,}", "size": size, "on": self._on, "code": CODE}
         return self.rows.get({**self.asked, **asked}, lambda: self._baseline(name, size))
 
     def _baseline(self, name: str, size: int) -> Figures:

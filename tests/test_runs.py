@@ -211,6 +211,7 @@ def test_rows_go_on_where_they_were(tmp_path: Path) -> None:
     assert kept.get({"row": "b"}, lambda: {"x": 3}) == {"x": 3}
     assert rows.Rows(tmp_path, again=True).get({"row": "a"}, lambda: {"x": 4}) == {"x": 4}
     assert rows.Rows(tmp_path).get({"row": "a"}, lambda: {"x": 5}) == {"x": 4}
+    assert kept.get({"row": "a", "code": "other"}, lambda: {"x": 6}) == {"x": 6}
     made = json.loads(path.read_text().splitlines()[0])["made"]
     assert made.keys() == {"commit", "machine", "date"} and "cores" in made["machine"]
 
