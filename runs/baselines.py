@@ -8,14 +8,15 @@ then BPE goes on from those tokens over text that is cut by the stage-2 pattern 
 its own. The authors' cap of four words and their rule for colons are not in the stock trainer and
 are left out, which only helps SuperBPE's compression.
 
-A result is kept under --cache and not computed again. Stage 2 takes minutes and a few GB at 237 MB.
+A result is kept under --cache, a folder for one corpus, and not computed again. Stage 2 takes
+minutes and a few GB at 237 MB.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -23,6 +24,7 @@ from typing import Any
 
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
+from rows import ENGLISH, identity, located
 from supratok.corpus import open_corpus
 
 TRANSITION = 0.78125  # Appendix C: the share of merges inherited from stage 1
@@ -33,6 +35,7 @@ STAGE_1 = (  # the authors' settings: GPT-4o's pattern without contractions
 )
 STAGE_2 = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 _FIRST = 0x20000  # the character of stage-1 token 0
+_TIMES = "times.json"
 
 
 def bpe_standard(documents: Iterable[str], vocab_size: int) -> Tokenizer:
@@ -50,12 +53,59 @@ def bpe_standard(documents: Iterable[str], vocab_size: int) -> Tokenizer:
 
 
 def superbpe(documents: Iterable[str], vocab_size: int, cache: Path) -> Tokenizer:
+    """Both stages; `documents` are read once for each."""
     kept = cache / f"superbpe-{vocab_size}.json"
     if not kept.exists():
         merges = _stage_1(documents, cache)[: int(vocab_size * TRANSITION)]
-        merges = _stage_2(documents, merges, vocab_size)
-        _byte_level(merges, STAGE_2).save(str(kept))
+        with _timed(cache, str(vocab_size)):
+            merges = _stage_2(documents, merges, vocab_size)
+        _save(_byte_level(merges, STAGE_2), kept)
     return Tokenizer.from_file(str(kept))
+
+
+def seconds_of(cache: Path, vocab_size: int) -> float | None:
+    """What both stages took when they were computed; None if nobody looked at the clock."""
+    kept = cache / _TIMES
+    times = json.loads(kept.read_text()) if kept.exists() else {}
+    if "stage 1" not in times or str(vocab_size) not in times:
+        return None
+    return float(times["stage 1"] + times[str(vocab_size)])
+
+
+def mark(sha256: str, documents: int | None = None, on: str = "all") -> str:
+    """The name of a corpus in a cache: "0125ef..., all documents, learnt from training"."""
+    return f"{sha256}, {documents or 'all'} documents, learnt from {on}"
+
+
+def check_cache(cache: Path, corpus: str) -> None:
+    """What is kept there was learnt from this corpus (see `mark`), or the run ends. An empty cache
+    is made and marked."""
+    file = cache / "corpus.txt"
+    cache.mkdir(parents=True, exist_ok=True)
+    if not file.exists() and not list(cache.glob("superbpe-*.json")):
+        file.write_text(corpus + "\n")
+    found = file.read_text().strip() if file.exists() else "nobody knows what"
+    if found != corpus:
+        raise SystemExit(
+            f"{cache}: made from {found!r}, not from {corpus!r}; pass another --cache, or write the"
+            f" latter into {file} if you know better"
+        )
+
+
+@contextlib.contextmanager
+def _timed(cache: Path, what: str) -> Iterator[None]:
+    began = time.monotonic()
+    yield
+    kept = cache / _TIMES
+    times = json.loads(kept.read_text()) if kept.exists() else {}
+    kept.write_text(json.dumps({**times, what: round(time.monotonic() - began, 1)}))
+
+
+def _save(tokenizer: Tokenizer, path: Path) -> None:
+    """The file appears whole or not at all: a run that is stopped leaves no half of one."""
+    unfinished = path.with_suffix(".part")
+    tokenizer.save(str(unfinished))
+    unfinished.rename(path)
 
 
 def _stage_1(documents: Iterable[str], cache: Path) -> list[tuple[str, str]]:
@@ -69,9 +119,10 @@ def _stage_1(documents: Iterable[str], cache: Path) -> list[tuple[str, str]]:
             initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
             show_progress=False,
         )
-        tokenizer.train_from_iterator(documents, trainer)
         cache.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(str(kept))
+        with _timed(cache, "stage 1"):
+            tokenizer.train_from_iterator(documents, trainer)
+        _save(tokenizer, kept)
     return _merges(kept.read_text(encoding="utf-8"))
 
 
@@ -144,18 +195,8 @@ def _merges(model: str) -> list[tuple[str, str]]:
 
 
 def characters_per_token(tokenizer: Tokenizer, text: str) -> float:
-    """Of the whole text, encoded by line (which makes no difference to these two)."""
-    lines = text.splitlines(keepends=True)
-    encodings = tokenizer.encode_batch(lines, add_special_tokens=False)
-    return len(text) / sum(len(encoding.ids) for encoding in encodings)
-
-
-def data_folder() -> Path:
-    """Where the corpora are: SUPRATOK_DATA."""
-    folder = os.environ.get("SUPRATOK_DATA")
-    if not folder:
-        raise SystemExit("set SUPRATOK_DATA to the folder with the corpora (train/, test/)")
-    return Path(folder)
+    """Of the text as one: SuperBPE's tokens may cross the end of a line."""
+    return len(text) / max(1, len(tokenizer.encode(text, add_special_tokens=False).ids))
 
 
 def main() -> None:
@@ -165,7 +206,8 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, default=Path("build/baselines"))
     parser.add_argument("--corpus", type=Path, help="en100k of SUPRATOK_DATA, unless said")
     args = parser.parse_args()
-    source = args.corpus or data_folder() / "train" / "en100k.jsonl.zst"
+    source = located(args.corpus, ENGLISH)
+    check_cache(args.cache, mark(identity(source)))
     for size in args.vocab_size:
         began = time.monotonic()
         tokenizer = superbpe(open_corpus(source), size, args.cache)

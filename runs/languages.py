@@ -1,0 +1,129 @@
+"""Claim: rules by script and language are worth 11.9% (the paper's Table 1).
+
+    python runs/languages.py
+
+One tokenizer over seven languages, with the recipe's `scripts` and without; characters per token
+of FLORES-200 devtest, line by line, and of held-out documents, by language.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from rows import (
+    Figures,
+    Rows,
+    first_documents,
+    held_out,
+    identity,
+    located,
+    number,
+    options,
+    percent,
+    ratio,
+    trained,
+    write_table,
+)
+from supratok import Recipe
+
+BASES: dict[str, Callable[[int], Recipe]] = {
+    "default": lambda size: Recipe(vocab_size=size),
+    "paper": Recipe.paper,
+}
+# Paper, Table 1: characters per token without and with the rules.
+PAPER = {
+    "zh": (1.21, 1.36), "ja": (1.58, 1.83), "th": (2.34, 2.71), "ko": (2.09, 2.26),
+    "tr": (4.89, 5.42), "fi": (4.71, 5.18), "ar": (3.12, 3.45),
+}  # fmt: skip
+HEAD = [
+    "recipe", "language", "FLORES without", "with", "difference", "held out without", "with",
+    "difference", "paper without", "with", "difference",
+]  # fmt: skip
+
+Texts = dict[str, list[str]]  # by language
+
+
+def measure(corpora: list[Path], recipe: Recipe, tests: dict[str, Texts],
+            threads: int | None) -> Figures:  # fmt: skip
+    """Characters per token by kind of text and language."""
+    tokenizer, seconds = trained(corpora, recipe, threads)
+    figures: Figures = {"seconds": seconds}
+    for kind, by_language in tests.items():
+        figures[kind] = {
+            language: ratio(texts, int(tokenizer.usage(texts, threads).sum()))
+            for language, texts in by_language.items()
+        }
+    return figures
+
+
+def lines_of(base: str, without: Figures, with_: Figures, languages: list[str]) -> list[list[str]]:
+    """A line for each language, and one of macro averages."""
+    lines: list[list[str]] = [[base, language] for language in [*languages, "average"]]
+    paper_without, paper_with = ({code: PAPER[code][side] for code in languages} for side in (0, 1))
+    for before, after in (
+        (without["flores"], with_["flores"]),
+        (without["held_out"], with_["held_out"]),
+        (paper_without, paper_with),
+    ):
+        for line, code in zip(lines, languages, strict=False):
+            line += [number(before[code]), number(after[code]), percent(after[code], before[code])]
+        average = mean(after[code] / before[code] for code in languages) - 1
+        lines[-1] += [*(number(mean(side.values())) for side in (before, after)), f"{average:+.1%}"]
+    return lines
+
+
+class Seven:
+    """What is learnt from and measured on, by language."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        folder, test = located(args.corpus, "train/ml"), located(args.test, "test/flores200")
+        wholes = [located(folder / f"{code}.jsonl.zst", "") for code in args.languages]
+        sentences = [located(test / f"{code}.devtest", "") for code in args.languages]
+        self.corpora = [first_documents(path, args.documents, args.out) for path in wholes]
+        self.rows, self.threads = Rows(args.out, args.again), args.threads
+        self.tests: dict[str, Texts] = {
+            "flores": {path.stem: path.read_text("utf-8").splitlines() for path in sentences},
+            "held_out": dict(zip(args.languages, map(held_out, self.corpora), strict=True)),
+        }
+        self.asked = {
+            "corpus": [identity(path) for path in wholes],
+            "documents": args.documents,
+            "test": [identity(path) for path in sentences],
+        }
+
+    def row(self, name: str, recipe: Recipe) -> Figures:
+        return self.rows.get(
+            {**self.asked, "row": name, "recipe": recipe.to_dict()},
+            lambda: measure(self.corpora, recipe, self.tests, self.threads),
+        )
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = options("Script rules on and off by language, beside the paper's.", "languages")
+    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
+    parser.add_argument("--only", nargs="+", choices=list(BASES), default=list(BASES))
+    parser.add_argument("--languages", nargs="+", choices=list(PAPER), default=list(PAPER))
+    args = parser.parse_args(arguments)
+    seven, lines = Seven(args), []
+    for base in args.only:
+        recipe = BASES[base](*args.sizes)
+        with_ = seven.row(base, recipe)
+        without = seven.row(f"{base} without script rules", replace(recipe, scripts=None))
+        lines += lines_of(base, without, with_, args.languages)
+    part = f"the first {args.documents:,}" if args.documents else "all"
+    notes = [
+        f"{part} documents of {', '.join(args.languages)}; {args.sizes[0]:,} tokens in all",
+        "FLORES-200 devtest by line; held out: documents of the corpora that decided nothing",
+        "averages are of the figures, and of the differences; the paper's (Table 1) are of"
+        " other training text (CulturaX)",
+        seven.rows.about(),
+    ]  # fmt: skip
+    write_table(args.out, HEAD, lines, notes)
+
+
+if __name__ == "__main__":
+    main()
