@@ -285,6 +285,23 @@ class Recipe:
         except (ValueError, TypeError) as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
 
+    @classmethod
+    def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """All of the paper's components, with its values."""
+        parts: dict[str, Any] = {
+            "curation": Curation(),
+            "seeds": Seeds(),
+            "screen": Screen(),
+            "expressions": Expressions(),
+        }
+        return cls(vocab_size=vocab_size, **(parts | changes))
+
+    @classmethod
+    def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """The fewest tokens."""
+        parts: dict[str, Any] = {"segmentation": "fewest", "refine": 2}
+        return cls(vocab_size=vocab_size, **(parts | changes))
+
 
 _PARTS: dict[str, type] = {
     "boundaries": Boundaries,
