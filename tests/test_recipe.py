@@ -158,7 +158,7 @@ def test_a_bad_file_is_named_with_the_key(tmp_path: Path, text: str, message: st
 
 
 def test_false_takes_a_component_out() -> None:
-    parts = {name: False for name in ("curation", "seeds", "screen", "scripts", "expressions")}
+    parts = dict.fromkeys(("curation", "seeds", "screen", "scripts", "expressions"), False)
     recipe = Recipe.from_dict({"vocab_size": 999, **parts})
     assert not any(getattr(recipe, name) is not None for name in parts)
 
