@@ -116,7 +116,7 @@ def test_a_file_starts_from_a_preset(tmp_path: Path) -> None:
     changed = dataclasses.replace(paper.expressions, in_place=True)
     expected = Recipe.paper(5000, curation=None, crossover=None, expressions=changed)
     assert Recipe.from_toml(path) == expected
-    more = {"vocab_size": 600, "boundaries": Boundaries.careful()}
+    more: dict[str, Any] = {"vocab_size": 600, "boundaries": Boundaries.careful()}
     assert Recipe.from_toml(path, **more) == dataclasses.replace(expected, **more)
 
 
