@@ -361,7 +361,7 @@ def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         told.update(options)
         return train(*args, **options)
 
-    monkeypatch.setattr("supratok.cli.train", watched)
+    monkeypatch.setattr("supratok.commands.train.train", watched)
     path = tmp_path / "a.txt"
     path.write_text("kitap kitaplar\n" * 9, encoding="utf-8")
     command = ["train", str(path), "--vocab-size", "300", "--out", str(tmp_path / "t"), "--quiet"]

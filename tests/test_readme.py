@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from supratok import Recipe
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -37,3 +39,10 @@ def test_commands_of_the_makefile() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make (\w+)", README, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_recipe_is_one(tmp_path: Path) -> None:
+    (block,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    (tmp_path / "r.toml").write_text(block, encoding="utf-8")
+    recipe = Recipe.from_toml(tmp_path / "r.toml")
+    assert recipe.curation is None and recipe.seeds is not None and recipe.seeds.min_count == 50

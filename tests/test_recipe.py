@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from supratok import Boundaries, Recipe
+from supratok.recipe import Curation, Expressions, Scripts, Seeds
+from texts import any_text
 
 
 @pytest.mark.parametrize(
@@ -63,3 +68,119 @@ def test_presets() -> None:
     assert Boundaries() == Boundaries.open()
     careful = Boundaries.careful()
     assert not (careful.cross_sentence or careful.cross_colon or careful.numbers_in_phrases)
+
+
+# --- Recipes in TOML files
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_says_everything(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        vocab_size = 5000
+        segmentation = "fewest"
+        scripts = false
+        special_tokens = ["<s>"]
+        [boundaries]
+        max_words = 3
+        [curation]
+        keep = [0, 0.5, 1]
+    """,
+    )
+    assert Recipe.from_toml(path) == Recipe(
+        vocab_size=5000, segmentation="fewest", scripts=None, special_tokens=("<s>",),
+        boundaries=Boundaries(max_words=3), curation=Curation(keep=(0, 0.5, 1)),
+    )  # fmt: skip
+
+
+def test_a_file_starts_from_a_preset(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        preset = "paper"
+        vocab_size = 5000
+        curation = false
+        crossover = "parity"
+        [expressions]
+        in_place = true
+    """,
+    )
+    paper = Recipe.paper(5000)
+    assert paper.expressions is not None and paper.curation is not None
+    changed = dataclasses.replace(paper.expressions, in_place=True)
+    expected = Recipe.paper(5000, curation=None, crossover=None, expressions=changed)
+    assert Recipe.from_toml(path) == expected
+    more: dict[str, Any] = {"vocab_size": 600, "boundaries": Boundaries.careful()}
+    assert Recipe.from_toml(path, **more) == dataclasses.replace(expected, **more)
+
+
+def test_a_table_changes_single_values_of_its_component() -> None:
+    """And makes it with its defaults where there is none."""
+    assert Recipe(vocab_size=5000).seeds is None
+    found = Recipe.from_preset("default", 5000, seeds={"min_count": 7}, scripts={"gate": 3})
+    assert found.seeds == Seeds(min_count=7)
+    assert found.scripts == dataclasses.replace(
+        Recipe(vocab_size=5000).scripts or Scripts(), gate=3
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("segmentation = 'fewest'", "vocab_size is missing; write it there, or pass --vocab-size"),
+        ("vocab_size = '5000'", "vocab_size='5000': must be a whole number"),
+        ("vocab_size = 100", "vocab_size=100: must be a number of at least 257"),
+        ("vocab_size = 5000\npreset = 'papre'", "preset='papre': choose one of default, paper"),
+        ("vocab_size = 5000\npreset = 3", "preset=3: choose one of"),
+        ("vocab_size = 5000\nvocab = 3", "unknown Recipe option 'vocab'; known are vocab_size"),
+        ("vocab_size = 5000\n[seeds]\nminimum = 3", r"\[seeds\] unknown Seeds option 'minimum'"),
+        ("vocab_size = 5000\n[seeds]\nmin_count = 0", r"\[seeds\] min_count=0: must be"),
+        ("vocab_size = 5000\n[curation]\nkeep = 1", r"\[curation\] keep=1: must be a list of num"),
+        ("vocab_size = 5000\ncuration = true", "curation=True: must be a table or false"),
+        ("vocab_size = 5000\nboundaries = false", "boundaries=False: must be a table"),
+        ("vocab_size = 5000\ncrossover = false", 'crossover=False: must be a number or "parity"'),
+        ("vocab_size = 5000\ncrossover = 'late'", "crossover='late': must be a number or"),
+        ("vocab_size = 5000\ncurriculum = 1", "curriculum=1: must be true or false"),
+        ("vocab_size = 5000\nsegmentation = 'x'", "segmentation='x': choose one of"),
+        ("vocab_size = 5000\nspecial_tokens = '<s>'", "special_tokens='<s>': must be a list of st"),
+        ("vocab_size = ", "Invalid value"),
+    ],
+)
+def test_a_bad_file_is_named_with_the_key(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=r"recipe\.toml: .*" + message):
+        Recipe.from_toml(written(tmp_path, text))
+
+
+def test_false_takes_a_component_out() -> None:
+    parts = dict.fromkeys(("curation", "seeds", "screen", "scripts", "expressions"), False)
+    recipe = Recipe.from_dict({"vocab_size": 999, **parts})
+    assert not any(getattr(recipe, name) is not None for name in parts)
+
+
+RECIPES = st.builds(
+    Recipe,
+    vocab_size=st.integers(257, 10**9),
+    segmentation=st.sampled_from(["merges", "fewest"]),
+    boundaries=st.sampled_from([Boundaries(), Boundaries.careful()]),
+    curation=st.sampled_from([None, Curation(keep=(0.1, 1e-7, 1 / 3))]),
+    seeds=st.sampled_from([None, Seeds()]),
+    scripts=st.sampled_from([None, Scripts()]),
+    expressions=st.none() | st.builds(Expressions, min_pmi=st.floats(allow_nan=False)),
+    crossover=st.none() | st.floats(0, 1),
+    curriculum=st.booleans(),
+    special_tokens=st.lists(any_text.filter(bool), unique=True).map(tuple),
+)
+
+
+@settings(deadline=None)
+@given(RECIPES)
+def test_to_toml_and_back(tmp_path_factory: pytest.TempPathFactory, recipe: Recipe) -> None:
+    path = tmp_path_factory.getbasetemp() / "recipe.toml"
+    path.write_text(recipe.to_toml(), encoding="utf-8")
+    assert Recipe.from_toml(path) == recipe

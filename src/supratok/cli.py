@@ -1,4 +1,5 @@
-"""The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine.
+"""The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
+prune | refine.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -14,7 +15,6 @@ import itertools
 import json
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,12 +24,11 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
-from . import Boundaries, Recipe, Tokenizer, __version__, train
-from .commands import curate, mine
+from . import Tokenizer, __version__
+from .commands import curate, mine, prune, refine, train
 from .commands.common import (
     FILES,
     called,
-    check_writable,
     put,
     reading_options,
     tell_skipped,
@@ -37,10 +36,8 @@ from .commands.common import (
 )
 from .compare import Measure, measure, open_any, total
 from .corpus import Corpus, open_corpus
-from .inspection import learnt, show_learnt, story
-from .progress import Events
+from .inspection import learnt, show_learnt
 from .show import coloured, new_console, new_table, ratio
-from .tokenizer import usable_threads
 
 _SAMPLE = 300  # characters of a line that `compare` shows
 
@@ -90,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"supratok {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for run, add_options, what in (
-        (_train, _train_options, "learn a tokenizer from text"),
+        (train.run, train.add_options, "learn a tokenizer from text"),
         (_encode, _encode_options, "text to ids"),
         (_decode, _decode_options, "ids back to text, byte for byte"),
         (_count, _count_options, "tokens and characters per token of files"),
@@ -98,6 +95,8 @@ def _parser() -> argparse.ArgumentParser:
         (_compare, _compare_options, "tokenizers side by side on a file"),
         (curate.run, curate.add_options, "documents by their entropy, and a share of them kept"),
         (mine.run, mine.add_options, "the phrases of a corpus that hold together"),
+        (prune.run, prune.add_options, "drop the least useful tokens of a tokenizer"),
+        (refine.run, refine.add_options, "swap tokens for others that save more"),
     ):
         name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")
@@ -107,34 +106,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _name(run: Callable[[argparse.Namespace], None]) -> str:
-    """`_train` here is "train", and `run` in commands/curate.py is "curate"."""
+    """`_count` here is "count", and `run` in commands/curate.py is "curate"."""
     return (run.__module__.split(".")[-1] if run.__name__ == "run" else run.__name__).lstrip("_")
 
 
 _ANY = "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst)"
-
-
-def _train_options(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(interrupted="interrupted, nothing was written")
-    add = command.add_argument
-    add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--vocab-size", type=int, required=True, metavar="N")
-    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
-    add("--segmentation", choices=["merges", "fewest"], default="merges")
-    add("--boundaries", choices=["open", "careful"], default="open")
-    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
-    add("--character-coverage", type=float, metavar="SHARE", help="rarer characters become bytes")
-    add("--crossover", type=float, metavar="SHARE", help="where phrases begin; found, unless said")
-    add("--special-token", action="append", default=[], metavar="T", help="may be repeated")
-    reading_options(command)
-    add("--lang-key", default="lang", metavar="KEY", help="of JSON and parquet: the language")
-    add(
-        "--lang", metavar="CODE", help="of records that name none; found from the text, unless said"
-    )
-    add("--whole-files", action="store_true", help="a text file is one document, not its lines")
-    shown = command.add_mutually_exclusive_group()
-    shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
-    shown.add_argument("--json", action="store_true", help="progress as JSON, an event a line")
 
 
 def _encode_options(command: argparse.ArgumentParser) -> None:
@@ -169,7 +145,9 @@ def _inspect_options(command: argparse.ArgumentParser) -> None:
         "--corpus", nargs="+", metavar="FILES", help="count the use of tokens here"
     )
     reading_options(command)
-    command.add_argument("--json", action="store_true")
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true")
+    shown.add_argument("--toml", action="store_true", help="its recipe, as train --recipe reads it")
 
 
 def _compare_options(command: argparse.ArgumentParser) -> None:
@@ -180,51 +158,6 @@ def _compare_options(command: argparse.ArgumentParser) -> None:
     )
     reading_options(command)
     command.add_argument("--json", action="store_true")
-
-
-# --- train -----------------------------------------------------------------------------------
-
-
-def _train(args: argparse.Namespace) -> None:
-    began = time.monotonic()
-    recipe = _recipe(args)
-    usable_threads(args.threads)
-    check_writable(args.out)
-    progress = False if args.quiet else Events(sys.stderr) if args.json else True
-    tokenizer = train(
-        [Path(name) for name in args.files],
-        recipe,
-        threads=args.threads,
-        progress=progress,
-        text_key=args.text_key,
-        lang_key=args.lang_key,
-        lang=args.lang,
-        whole_files=args.whole_files,
-        skip_bad=args.skip_bad,
-    )
-    tokenizer.save(args.out)
-    args.interrupted = f"interrupted, after {args.out} was written"
-    seconds = round(time.monotonic() - began, 2)
-    if isinstance(progress, Events):
-        facts = {"out": str(args.out), "vocab_size": tokenizer.vocab_size, "seconds": seconds}
-        progress.emit("done", **facts, report=tokenizer.report)
-    elif not args.quiet:
-        head = f"{args.out}: {tokenizer.vocab_size:,} tokens, learnt in {seconds:,.1f} s"
-        print(head, *story(tokenizer), sep="\n", file=sys.stderr)
-
-
-def _recipe(args: argparse.Namespace) -> Recipe:
-    chosen: dict[str, Any] = {
-        "character_coverage": args.character_coverage,
-        "crossover": args.crossover,
-    }
-    return Recipe(
-        vocab_size=args.vocab_size,
-        segmentation=args.segmentation,
-        boundaries=getattr(Boundaries, args.boundaries)(),
-        special_tokens=tuple(args.special_token),
-        **{name: value for name, value in chosen.items() if value is not None},
-    )
 
 
 # --- encode, decode --------------------------------------------------------------------------
@@ -380,6 +313,9 @@ def _sample(corpus: Corpus, count: int) -> list[str]:
 
 def _inspect(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
+    if args.toml:
+        write(tokenizer.recipe.to_toml().encode())
+        return
     usage = _usage(tokenizer, args) if args.corpus else None
     facts = learnt(tokenizer, usage, max(args.top, 0))
     if args.json:

@@ -4,7 +4,7 @@ training documents later."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,14 +23,10 @@ from .tokenizer import BYTES
 _PORTION = 4_000_000  # characters of a language, between two countings of them
 
 
-@dataclass
-class Counted:
-    """What the first reading leaves: the word table, samples of held-out documents, and totals."""
+@dataclass(kw_only=True)
+class Split:
+    """Which documents are trained on, samples of those that are held out, and totals."""
 
-    words: _core.WordTable
-    # Of the languages with rules of their own: their words once more, and the documents.
-    by_language: dict[str, _core.WordTable] = field(default_factory=dict)
-    languages: Counter[str] = field(default_factory=Counter)
     # The held-out documents in two halves: one to decide by, one to measure the result on.
     deciding: HeldOut = field(default_factory=HeldOut)
     measuring: HeldOut = field(default_factory=HeldOut)
@@ -47,6 +43,72 @@ class Counted:
         """Whether documents are held out; a corpus of very few is trained on whole."""
         return self.held_out_documents > 0
 
+    @property
+    def held_out_scale(self) -> float:
+        """The size of the training text in units of the text that decides."""
+        return self.characters / max(1, sum(map(len, self.decides())))
+
+    def decides(self) -> list[str]:
+        """The half of the held-out text that decides; the other half measures."""
+        return self.deciding.documents if self.holds_out else []
+
+    def measures(self) -> list[str]:
+        return self.measuring.documents if self.holds_out else []
+
+
+@dataclass(kw_only=True)
+class Counted(Split):
+    """What the first reading of training leaves: the word table as well."""
+
+    words: _core.WordTable
+    # Of the languages with rules of their own: their words once more, and the documents.
+    by_language: dict[str, _core.WordTable] = field(default_factory=dict)
+    languages: Counter[str] = field(default_factory=Counter)
+
+
+def split(
+    corpus: Corpus,
+    recipe: Recipe,
+    found: Split,
+    count: Callable[[Iterable[Document]], object],
+    threads: int,
+    progress: Progress,
+    phase: str,
+    *,
+    hold_out: bool = True,
+) -> None:
+    """A first reading: 5% of the documents are held out, unless told otherwise, and `count` gets
+    those of the others that curation keeps. What happened is written into `found`."""
+    if recipe.curation is not None:
+        found.curator = Curator(find_thresholds(corpus, recipe.curation, threads, progress))
+
+    def training_documents() -> Iterator[Document]:
+        for document in _watched(corpus, phase, progress):
+            found.documents += 1
+            code = digest(document.text)
+            held_out = hold_out and is_held_out(code)
+            if held_out:
+                found.held_out_documents += 1
+                half = found.measuring if is_for_measuring(code) else found.deciding
+                half.add(document.text, code)
+            kept = not held_out and (
+                found.curator is None or found.curator.keeps(document.text, code)
+            )
+            found.trained_on.append(kept)
+            if kept:
+                found.characters += len(document.text)
+                yield document
+
+    count(training_documents())
+    if found.documents == 0:
+        raise CorpusError("the corpus is empty: no documents were found; check what was passed")
+    if not any(found.trained_on):  # so few documents: all of them are trained on
+        found.trained_on = bytearray(b"\1" * found.documents)
+        found.held_out_documents = 0
+        count(corpus.documents())
+        found.characters = sum(map(len, corpus))
+    found.skipped = dict(sorted(corpus.skipped.items()))
+
 
 def count_words(
     corpus: Corpus,
@@ -57,45 +119,20 @@ def count_words(
     *,
     hold_out: bool = True,
 ) -> Counted:
-    """The first reading: 5% of the documents are held out, unless told otherwise, and the words of
-    the others are counted.
+    """The first reading of training, in which words are counted.
 
     `lang` is the language of the documents whose records name none."""
-    counted = Counted(_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
-    if recipe.curation is not None:
-        counted.curator = Curator(find_thresholds(corpus, recipe.curation, threads, progress))
-
-    def training_documents() -> Iterator[Document]:
-        for document in _watched(corpus, "words", progress):
-            counted.documents += 1
-            code = digest(document.text)
-            held_out = hold_out and is_held_out(code)
-            if held_out:
-                counted.held_out_documents += 1
-                half = counted.measuring if is_for_measuring(code) else counted.deciding
-                half.add(document.text, code)
-            kept = not held_out and (
-                counted.curator is None or counted.curator.keeps(document.text, code)
-            )
-            counted.trained_on.append(kept)
-            if kept:
-                counted.characters += len(document.text)
-                yield document
+    counted = Counted(words=_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
 
     def texts(documents: Iterable[Document]) -> Iterator[str]:
         if recipe.scripts is None or not recipe.scripts.weighs_suffixes:
             return (document.text for document in documents)
         return _by_language(documents, counted, threads, lang)
 
-    counted.words.count(texts(training_documents()), threads)
-    if counted.documents == 0:
-        raise CorpusError("the corpus is empty: no documents were found; check what was passed")
-    if not any(counted.trained_on):  # so few documents: all of them are trained on
-        counted.trained_on = bytearray(b"\1" * counted.documents)
-        counted.held_out_documents = 0
-        counted.words.count(texts(corpus.documents()), threads)
-        counted.characters = sum(map(len, corpus))
-    counted.skipped = dict(sorted(corpus.skipped.items()))
+    def count(documents: Iterable[Document]) -> None:
+        counted.words.count(texts(documents), threads)
+
+    split(corpus, recipe, counted, count, threads, progress, "words", hold_out=hold_out)
     progress.end(words=len(counted.words), documents=counted.documents)
     return counted
 
@@ -153,9 +190,7 @@ def choose_alphabet(characters: NDArray[np.int64], recipe: Recipe) -> list[int]:
     return alphabet
 
 
-def training_texts(
-    corpus: Corpus, counted: Counted, phase: str, progress: Progress
-) -> Iterator[str]:
+def training_texts(corpus: Corpus, counted: Split, phase: str, progress: Progress) -> Iterator[str]:
     """A later reading: the documents that are trained on, as the first reading chose them."""
     documents = _watched(corpus, phase, progress)
     for document, trained_on in zip(documents, counted.trained_on, strict=True):

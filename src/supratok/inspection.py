@@ -1,9 +1,7 @@
-"""What a tokenizer has learnt: for `supratok inspect`, and for the end of `supratok train`."""
+"""What a tokenizer has learnt, for `supratok inspect`."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,8 @@ from numpy.typing import NDArray
 
 from . import _core
 from .show import new_console, new_table, quoted
-from .tokenizer import BYTES, Token, Tokenizer
+from .story import story
+from .tokenizer import BYTES, Tokenizer
 
 
 def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> dict[str, Any]:
@@ -70,39 +69,5 @@ def show_learnt(facts: dict[str, Any], tokenizer: Tokenizer) -> None:
     for text, count in facts["most_used"]["tokens"]:
         console.print(f"  {count:>10,}  {quoted(text)}", soft_wrap=True)
     console.print("\ntraining")
-    for line in itertools.chain(story(tokenizer), _leaves("", facts["report"])):
+    for line in story(tokenizer):
         console.print(f"  {line}", soft_wrap=True)
-
-
-def _leaves(name: str, value: object) -> Iterator[str]:
-    """Each figure of the report in a line: "passes traditional words: 237"."""
-    if not isinstance(value, dict):
-        yield f"{name}: {value:,}" if isinstance(value, int) else f"{name}: {value}"
-        return
-    for inner, part in value.items():
-        yield from _leaves(f"{name} {inner}".strip(), part)
-
-
-def story(tokenizer: Tokenizer) -> Iterator[str]:
-    """What training found, in lines for people; what the report lacks is left out."""
-    report = tokenizer.report
-    if "crossover" in report:
-        yield f"crossover from words to phrases: {report['crossover']:.1%}"
-    if phrases := _phrases(tokenizer.vocabulary):
-        yield f"phrases: {' '.join(map(quoted, phrases))}"
-    held_out = report.get("held_out", {})
-    if held_out.get("tokens"):
-        yield f"held out: {held_out['characters'] / held_out['tokens']:.3f} characters per token"
-    if skipped := report.get("skipped"):
-        reasons = ", ".join(f"{reason} {count:,}" for reason, count in skipped.items())
-        yield f"skipped records: {sum(skipped.values()):,} ({reasons})"
-
-
-def _phrases(vocabulary: Sequence[Token]) -> list[str]:
-    """The two commonest phrases of each number of words, among those of letters alone."""
-    found: dict[int, list[str]] = {}
-    for token in sorted(vocabulary, key=lambda token: -token.count):
-        words = _core.split_words(token.text) if token.born in ("multiword", "expression") else []
-        if words and all(word.strip().isalpha() for word in words):
-            found.setdefault(len(words), []).append(token.text)
-    return [text for _, texts in sorted(found.items()) for text in texts[:2]]

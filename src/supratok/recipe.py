@@ -14,9 +14,11 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, Literal, get_args
+
+from .values import check_types, from_mapping, to_toml
 
 Segmentation = Literal["merges", "fewest"]
 
@@ -297,21 +299,62 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
-        """The recipe of these values; an unknown name is an error, never ignored."""
-        values = dict(values)
-        for name, kind in _PARTS.items():
-            if isinstance(values.get(name), Mapping):
-                values[name] = _from_mapping(kind, values[name])
-        return _from_mapping(cls, values)
+        """The recipe of these values; an unknown name is an error, never ignored. `False` takes a
+        component out, as None does."""
+        return from_mapping(cls, {name: _part(name, value) for name, value in values.items()})
+
+    def to_toml(self) -> str:
+        """As the text of a file that `from_toml` reads back."""
+        values = self.to_dict()
+        if self.crossover is None:
+            values["crossover"] = "parity"
+        return to_toml({name: False if value is None else value for name, value in values.items()})
+
+    @classmethod
+    def from_preset(cls, name: str, vocab_size: int, **changes: Any) -> Recipe:
+        """`Recipe()`, `Recipe.paper` or `Recipe.dense`, by name, with changes. A mapping changes
+        single values of a component: `curation={"low": 2.5}`."""
+        if name not in PRESETS:
+            raise ValueError(f"preset={name!r}: choose one of {', '.join(PRESETS)}")
+        check_types(cls, {"vocab_size": vocab_size})
+        recipe: Recipe = (cls if name == "default" else getattr(cls, name))(vocab_size=vocab_size)
+        parts = {key: _part(key, value, recipe) for key, value in changes.items()}
+        return from_mapping(cls, parts, recipe)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Recipe:
-        """The recipe written in a TOML file; `changes` go before what it says. See the README."""
+        """The recipe written in a TOML file; `changes` go before what it says.
+
+        preset = "paper"          # where it starts: default (if not said), paper or dense
+        vocab_size = 100_000
+        curation = false          # without this component
+        [seeds]
+        min_count = 50            # the rest of the component stays
+        """
         try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-            return cls.from_dict(values | changes)
-        except (ValueError, TypeError) as error:
+            values = tomllib.loads(Path(path).read_text(encoding="utf-8")) | changes
+            if "vocab_size" not in values:
+                raise ValueError("vocab_size is missing; write it there, or pass --vocab-size")
+            return cls.from_preset(values.pop("preset", "default"), **values)
+        except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+    @classmethod
+    def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """All of the paper's components, with its values."""
+        parts: dict[str, Any] = {
+            "curation": Curation(),
+            "seeds": Seeds(),
+            "screen": Screen(),
+            "expressions": Expressions(),
+        }
+        return cls(vocab_size=vocab_size, **(parts | changes))
+
+    @classmethod
+    def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
+        """The fewest tokens."""
+        parts: dict[str, Any] = {"segmentation": "fewest", "refine": 2}
+        return cls(vocab_size=vocab_size, **(parts | changes))
 
 
 _PARTS: dict[str, type] = {
@@ -324,17 +367,22 @@ _PARTS: dict[str, type] = {
 }
 
 
-T = TypeVar("T")
+PRESETS = ("default", "paper", "dense")
 
 
-def _from_mapping(cls: type[T], values: Mapping[str, Any]) -> T:
-    known = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-    for name in values:
-        if name not in known:
-            raise ValueError(
-                f"unknown {cls.__name__} option {name!r}; known are {', '.join(known)}"
-            )
-    return cls(**values)
+def _part(name: str, value: object, base: Recipe | None = None) -> object:
+    """What a mapping says of a component, or of that of `base` with changes; other values as they
+    are."""
+    if name not in _PARTS:
+        return None if name == "crossover" and value == "parity" else value
+    if value is False and name != "boundaries":
+        return None
+    if not isinstance(value, Mapping):
+        return value
+    try:
+        return from_mapping(_PARTS[name], value, getattr(base, name, None))
+    except ValueError as error:
+        raise ValueError(f"[{name}] {error}") from error
 
 
 def _check_at_least(options: object, name: str, least: float) -> None:

@@ -9,6 +9,10 @@ a token costs what its text takes without it. Rounds go on while swaps save toke
 
 Under `fewest` any learnt token may go. Under `merges` only a leaf may: a token that no other is
 made of; and a new token goes to the end of the list, so that nothing made before it changes.
+
+Invariants, after each round: there are exactly as many tokens as before; the alphabet is the same;
+each token encodes to itself; under `merges` only leaves are gone. The rounds end when one accepts
+nothing, or does not save tokens on the held-out text that decides; such a round is taken back.
 """
 
 from __future__ import annotations
@@ -43,7 +47,9 @@ class Evidence:
 def refine(
     tokens: list[Token], recipe: Recipe, rounds: int, evidence: Evidence
 ) -> tuple[list[Token], list[dict[str, Any]]]:
-    """The tokens after up to `rounds` rounds, as many as before, and what each round did."""
+    """The tokens after up to `rounds` rounds, as many as before, and what each round did.
+
+    Without held-out text nothing can be decided, and the tokens stay as they are."""
     story: list[dict[str, Any]] = []
     before = _held_out_tokens(tokens, recipe, evidence)
     for _ in range(rounds):
@@ -147,11 +153,11 @@ def _swap_leaves(
         left, right = found.parts[text]
         if left in gone or right in gone:
             continue
-        leaf = next((place for place in leaves if place not in needed | {left, right}), None)
+        needed |= {left, right}
+        leaf = next((place for place in leaves if place not in needed), None)
         if leaf is None or (1 + HELD_OUT_WEIGHT) * count <= worth[leaf]:
             break
         gone.add(leaf)
-        needed |= {left, right}
         taken.append(Token(text, count, "refined"))
     return _settle(tokens, gone, taken, recipe)
 

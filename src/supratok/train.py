@@ -84,7 +84,7 @@ def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
     else:
         tokens, uses = learn_at_once(job, alphabet)
     tokens = _fit(tokens, uses, len(alphabet), job, passes)
-    held_out = deciding(counted)
+    held_out = counted.decides()
     if recipe.expressions is not None and recipe.crossover != 1.0:
         tokens, passes["expression"] = express(
             tokens,
@@ -99,16 +99,12 @@ def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
         evidence = Evidence(
             lambda: training_texts(job.corpus, counted, "refining", progress),
             held_out,
-            counted.characters / max(1, sum(map(len, held_out))),
+            counted.held_out_scale,
             job.threads,
         )
         tokens, passes["refinement"] = refine(tokens, recipe, recipe.refine, evidence)
+        progress.end()
     return tokens
-
-
-def deciding(counted: Counted) -> list[str]:
-    """The half of the held-out text that decides; the other half measures."""
-    return counted.deciding.documents if counted.holds_out else []
 
 
 def _learn_in_turn(
@@ -147,15 +143,14 @@ def _fit(
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     if recipe.segmentation == "merges" or len(tokens) <= size:
         return tokens[:size]
-    held_out = deciding(counted)
     job.progress.start("pruning", ROUNDS, "rounds")
     kept = prune(
         [token.text for token in tokens],
         uses,
         alphabet=alphabet,
         keep=size,
-        held_out=held_out,
-        held_out_scale=counted.characters / max(1, sum(map(len, held_out))),
+        held_out=counted.decides(),
+        held_out_scale=counted.held_out_scale,
         threads=job.threads,
         on_round=job.progress.at,
     )
@@ -218,8 +213,8 @@ def _story(counted: Counted, words: Words, phrases: Phrases, recipe: Recipe) -> 
 
 def _measure(tokenizer: Tokenizer, counted: Counted, threads: int, progress: Progress) -> None:
     """Characters and tokens of held-out text that decided nothing, into the report."""
-    documents = counted.measuring.documents
-    if not counted.holds_out or not documents:
+    documents = counted.measures()
+    if not documents:
         return
     progress.start("measuring")
     tokens = int(tokenizer.usage(documents, threads).sum())

@@ -1,0 +1,84 @@
+"""Options in files: from mappings to dataclasses, with every name and kind checked, and to TOML.
+
+from_mapping(Screen, {"min_count": 7})        -> Screen(min_count=7)
+from_mapping(Screen, {"min_count": "7"})      -> ValueError: min_count='7': must be a number
+to_toml({"a": 1, "b": {"c": [True]}})         -> a = 1, [b], c = [true]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+def from_mapping(cls: type[T], values: Mapping[str, Any], base: T | None = None) -> T:
+    """An object with these values; the others are those of `base`, or the defaults."""
+    check_types(cls, values)
+    return cls(**values) if base is None else dataclasses.replace(base, **values)  # type: ignore
+
+
+def check_types(cls: type, values: Mapping[str, Any]) -> None:
+    """Files hold anything: each name must be known, and each value of the right kind."""
+    known = get_type_hints(cls)
+    for name, value in values.items():
+        if name not in known:
+            raise ValueError(
+                f"unknown {cls.__name__} option {name!r}; known are {', '.join(known)}"
+            )
+        if not _fits(value, known[name]):
+            raise ValueError(f"{name}={value!r}: must be {_kind(known[name])}")
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value may stand where `kind` is asked for: an int for a float, a list for a tuple.
+    What a Literal allows is checked by the recipe itself."""
+    if get_origin(kind) in (UnionType, Union):
+        return any(_fits(value, one) for one in get_args(kind))
+    if get_origin(kind) is tuple:
+        inner = get_args(kind)[0]
+        return isinstance(value, (list, tuple)) and all(_fits(one, inner) for one in value)
+    if kind is float:
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, str if get_origin(kind) is Literal else kind)
+
+
+def _kind(kind: Any) -> str:
+    """In words: "a number", "a table or false"."""
+    if get_origin(kind) in (UnionType, Union):
+        first, _ = get_args(kind)
+        empty = "false" if dataclasses.is_dataclass(first) else '"parity"'
+        return f"{_kind(first)} or {empty}"
+    if get_origin(kind) is tuple:
+        return "a list of strings" if str in get_args(kind) else "a list of numbers"
+    names = {int: "a whole number", float: "a number", bool: "true or false"}
+    return names.get(kind, "a table" if dataclasses.is_dataclass(kind) else "a string")
+
+
+def to_toml(values: Mapping[str, Any]) -> str:
+    """Scalars, strings and lists of them; then a table for each mapping. TOML has no null."""
+    plain = {name: value for name, value in values.items() if not isinstance(value, Mapping)}
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items()]
+    for name, table in values.items():
+        if isinstance(table, Mapping):
+            lines += ["", f"[{name}]"]
+            lines += [f"{inner} = {_toml(value)}" for inner, value in table.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):  # as in JSON, but for DEL, which must be escaped here
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
+    if isinstance(value, (int, float)):
+        return repr(value)
+    raise ValueError(f"{value!r} cannot be written in TOML")

@@ -1,0 +1,122 @@
+"""Surgery to convergence: whatever it swaps, the promises of a vocabulary hold after each round."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+
+from supratok import Recipe, Token, Tokenizer, _core, train
+from supratok.boundaries import may_be_token
+from supratok.refine import Evidence, find_leaves, refine
+from texts import corpus, prose
+
+RULES = ["merges", "fewest"]
+
+
+@functools.cache
+def trained(rule: Any, seed: int) -> Tokenizer:
+    """Learnt from other text than the one it is refined on, so that there is much to swap."""
+    recipe = Recipe(vocab_size=800, segmentation=rule, crossover=0.75)
+    return train(prose(seed, 300) + corpus(seed, 100), recipe, threads=1, progress=False)
+
+
+def evidence(seed: int, threads: int = 1) -> Evidence:
+    documents = prose(seed, 500) + corpus(seed + 1, 100)
+    held_out, training = documents[::10], [text for i, text in enumerate(documents) if i % 10]
+    scale = sum(map(len, training)) / sum(map(len, held_out))
+    return Evidence(lambda: iter(training), held_out, scale, threads)
+
+
+def encoder_of(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
+    texts, counts = [token.text for token in tokens], [token.count for token in tokens]
+    return _core.Encoder(texts, counts, fewest=recipe.segmentation == "fewest", first_id=0)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(4))
+def test_promises_after_each_round(rule: Any, seed: int) -> None:
+    tokenizer, text = trained(rule, seed), evidence(seed)
+    recipe, before = tokenizer.recipe, list(tokenizer.vocabulary)
+    swaps = 0
+    for _ in range(4):
+        after, story = refine(before, recipe, 1, text)
+        check_round(before, after, recipe)
+        assert len(story) == 1
+        swaps += story[0]["accepted"] * story[0]["kept"]
+        used = [int(encoder_of(t, recipe).usage(text.held_out, 1).sum()) for t in (before, after)]
+        assert story[0]["held_out_tokens_before"] == used[0]
+        if story[0]["kept"]:
+            assert story[0]["held_out_tokens_after"] == used[1] < used[0]
+        else:
+            assert after == before
+        before = after
+    assert swaps > 0
+
+
+def check_round(before: list[Token], after: list[Token], recipe: Recipe) -> None:
+    assert len(after) == len({token.text for token in after}) == len(before)
+    assert not encoder_of(after, recipe).states().any()  # each encodes to itself
+    assert [t for t in after if t.born == "alphabet"] == [t for t in before if t.born == "alphabet"]
+    old = {token.text for token in before}
+    stays = [token for token in after if token.text in old]
+    assert stays == [token for token in before if token in set(stays)]  # in the same order
+    new = [token for token in after if token.text not in old]
+    assert after[len(stays) :] == new  # new ones rank last
+    assert all(token.born == "refined" and may_be_token(token.text, recipe) for token in new)
+    if recipe.segmentation == "merges":
+        leaves = find_leaves(encoder_of(before, recipe), before)
+        assert old - {token.text for token in after} <= {before[place].text for place in leaves}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rounds_end_by_themselves(rule: Any) -> None:
+    """Every round but the last was kept; another go finds nothing more."""
+    tokenizer, text = trained(rule, 1), evidence(1)
+    tokens, story = refine(list(tokenizer.vocabulary), tokenizer.recipe, 50, text)
+    assert 1 < len(story) < 50
+    assert [one["kept"] for one in story] == [True] * (len(story) - 1) + [False]
+    for one, following in zip(story, story[1:], strict=False):
+        assert one["held_out_tokens_after"] == following["held_out_tokens_before"]
+    last = story[-1]
+    assert not last["accepted"] or last["held_out_tokens_after"] >= last["held_out_tokens_before"]
+    again, _ = refine(tokens, tokenizer.recipe, 50, text)
+    assert again == tokens
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_threads_do_not_matter(rule: Any) -> None:
+    tokenizer = trained(rule, 2)
+    found = [
+        refine(list(tokenizer.vocabulary), tokenizer.recipe, 3, evidence(2, threads))
+        for threads in (1, 2, 7)
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("rule", "learnt", "held_out_tokens"),
+    [("merges", ["ab", " ab"], [6, 4]), ("fewest", ["ab", "ab ab"], [6, 4, 2])],
+)
+def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]) -> None:
+    """By hand. In 20 documents "ab ab", " " and "ab" are neighbours 20 times, and "cd" is never
+    used: so " ab" takes its place. Then "ab" " ab" are neighbours 20 times. Under `merges` both are
+    needed for it, so no leaf is left to go; under `fewest` neither is, and " ab" goes, for of two
+    that are not used the earlier one stays."""
+    tokens = [Token(text, 9, "alphabet") for text in ("a", "b", "c", "d", " ")]
+    tokens += [Token("ab", 9, "traditional"), Token("cd", 9, "traditional")]
+    recipe = Recipe(vocab_size=300, segmentation=rule)
+    text = Evidence(lambda: iter(["ab ab"] * 20), ["ab ab"] * 2, 10.0, 1)
+    after, story = refine(tokens, recipe, 9, text)
+    assert after[:5] == tokens[:5]
+    assert [token.text for token in after[5:]] == learnt
+    assert [one["held_out_tokens_before"] for one in story] == held_out_tokens
+    assert [one["accepted"] for one in story] == [1] * (len(story) - 1) + [0]
+
+
+def test_without_held_out_text_nothing_is_swapped() -> None:
+    tokenizer, text = trained("merges", 1), evidence(1)
+    text.held_out = []
+    tokens = list(tokenizer.vocabulary)
+    assert refine(tokens, tokenizer.recipe, 5, text)[0] == tokens
