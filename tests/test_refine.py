@@ -64,7 +64,7 @@ def check_round(before: list[Token], after: list[Token], recipe: Recipe) -> None
     assert stays == [token for token in before if token in set(stays)]  # in the same order
     new = [token for token in after if token.text not in old]
     assert after[len(stays) :] == new  # new ones rank last
-    assert all(token.born == "refined" and may_be_token(token.text, recipe) for token in new)
+    assert all(token.born == "refined" and may_be_token(token.text, recipe, old) for token in new)
     if recipe.segmentation == "merges":
         leaves = find_leaves(encoder_of(before, recipe), before)
         assert old - {token.text for token in after} <= {before[place].text for place in leaves}

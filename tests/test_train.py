@@ -12,7 +12,7 @@ import pytest
 
 import supratok
 from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference, reference_parts
-from supratok.multiword import find_parity
+from supratok.crossover import find_parity
 from supratok.recipe import Screen, Scripts, Seeds
 from texts import HOSTILE, corpus, prose
 
@@ -60,12 +60,31 @@ def test_equals_the_reference(seed: int) -> None:
 @pytest.mark.parametrize("segmentation", ["merges", "fewest"])
 def test_equals_the_reference_on_prose(segmentation: supratok.recipe.Segmentation) -> None:
     """Large enough for the floor below which pairs are left out to matter."""
-    recipe = Recipe(vocab_size=430, segmentation=segmentation)
+    recipe = Recipe(vocab_size=430, segmentation=segmentation, phrase_price=1.0)
     documents = prose(3, 250)
     tokenizer = supratok.train(documents, recipe, progress=False)
     assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
     assert tokenizer.vocab_size == 430
     assert any(token.born == "multiword" for token in tokenizer.vocabulary)
+
+
+@pytest.mark.parametrize("whole_words", [True, False])
+def test_phrases_of_few_documents_are_dropped(whole_words: bool) -> None:
+    """A phrase that fills two documents is frequent, but not spread; words take its place."""
+    documents = [text[:60] for text in prose(5, 400)] + ["the gnu sat. " * 40, "the gnu sat! " * 40]
+    recipe = Recipe(
+        vocab_size=400,
+        boundaries=Boundaries(whole_words=whole_words),
+        screen=Screen(min_pmi=-99.0, min_count=2, min_documents=3),
+        phrase_price=1.0,
+    )
+    tokenizer = supratok.train(documents, recipe, progress=False)
+    assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
+    assert tokenizer.report["passes"]["multiword"]["too_few_documents"] > 0
+    open_ = replace(recipe, screen=Screen(min_pmi=-99.0, min_count=2))
+    phrases = [token.text for token in supratok.train(documents, open_, progress=False).vocabulary]
+    assert " gnu sat" in phrases
+    assert " gnu sat" not in [token.text for token in tokenizer.vocabulary]
 
 
 def test_seeds_pass_the_screen_and_equal_the_reference() -> None:

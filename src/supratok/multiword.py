@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from . import _core
 from .corpus import Corpus
 from .counting import Counted, count_runs, training_texts
+from .crossover import expected_crossover, find_parity, guess_floor, wanted_crossover
 from .mine import mine, total_words
-from .passes import SLICE, Words, learnt_size, run_merges
+from .passes import SLICE, Words, run_merges
 from .progress import Progress
 from .recipe import Recipe
 from .scripts import UNSPACED
@@ -70,15 +71,6 @@ def learn_multiword(job: Job, words: Words) -> Phrases:
     return _look(job, words, wanted, cut)
 
 
-def expected_crossover(
-    table: _core.WordTable, counts: NDArray[np.int64], room: int, recipe: Recipe
-) -> int:
-    """Where words will about give way to phrases: half of the pairs of words become phrases (as
-    measured; see `_guess_floor`)."""
-    count = _count_that_fills(table, counts, room, recipe.min_count, recipe.phrase_price, 2)
-    return int((counts * recipe.phrase_price >= count).sum())
-
-
 def joins_pieces(counted: Counted, recipe: Recipe) -> bool:
     """Whether pieces of words may join: if the recipe says so, or for scripts without spaces."""
     if not recipe.boundaries.whole_words:
@@ -109,7 +101,7 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
         pieces = _core.Encoder(base, [1] * len(base), fewest=False, first_id=0)
     known = complete_words(base, recipe)
     least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
-    floor = _guess_floor(job.counted.words, words, wanted, least, recipe)
+    floor = guess_floor(job.counted.words, words, wanted, least, recipe)
     if recipe.screen and recipe.seeds:  # Invariant: seeds are counted in full
         floor = max(least, min(floor, recipe.seeds.min_count))
     while True:
@@ -124,8 +116,8 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
         if crossover is not None:
             crossover = min(crossover, len(base) - len(words.alphabet))
             run_merges(look.merger, words.room - crossover - look.made, progress)
-            chosen, crossover = look.choose(crossover, job)
-            if crossover + len(chosen) >= words.room or floor == least:
+            chosen, crossover, enough = look.choose(crossover, job)
+            if enough or floor == least:
                 progress.end(crossover=crossover, phrases=len(chosen))
                 return look.phrases(crossover, chosen)
         floor = max(least, floor // 4)
@@ -133,50 +125,6 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
 
 def _first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
-
-
-def wanted_crossover(recipe: Recipe, learnt: int, room: int) -> int | None:
-    """The traditional merges to keep, where the recipe sets their share."""
-    if recipe.crossover is None:
-        return None
-    return min(int(recipe.crossover * learnt_size(recipe)), learnt, room)
-
-
-def _guess_floor(
-    table: _core.WordTable, words: Words, wanted: int | None, least: int, recipe: Recipe
-) -> int:
-    """A count that the last phrase will surely have: the highest for which the tokens seen that
-    often fill the room.
-
-    Choice: of the pairs of words seen so often, about half become phrases (measured 0.51 at 100k
-    and 0.52 at 200k); a third is assumed. A screen leaves fewer: half as many for each bit."""
-    among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
-    counts = words.counts
-    if wanted is not None:
-        counts, room = counts[:0], words.room - wanted
-    else:
-        room = words.room
-    return _count_that_fills(table, counts, room, least, recipe.phrase_price, among)
-
-
-def _count_that_fills(
-    table: _core.WordTable,
-    counts: NDArray[np.int64],
-    room: int,
-    least: int,
-    price: float,
-    among: float,
-) -> int:
-    """The highest count at which words, and one in so many pairs of words, fill the room."""
-    low, high = least, 1 << 31
-    while low + 1 < high:
-        middle = (low + high) // 2
-        kept = int((counts * price >= middle).sum())
-        if kept + table.pairs_at_least(middle) // among >= room:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def complete_words(texts: list[str], recipe: Recipe) -> list[str]:
@@ -264,26 +212,29 @@ class _Look:
         crossover = find_parity(words.counts.astype(np.float64) * price, counts, words.room, floor)
         return None if crossover is None else min(crossover, len(words.texts))
 
-    def choose(self, crossover: int, job: Job) -> tuple[list[int], int]:
-        """The places, among the merges, of the phrases that fill the room behind the crossover; and
-        the crossover, which moves back where there are too few of them."""
-        spread = self.recipe.screen.min_documents if self.recipe.screen else 1
+    def choose(self, crossover: int, job: Job) -> tuple[list[int], int, bool]:
+        """The places, among the merges, of the phrases that fill the room behind the crossover; the
+        crossover, which moves back where there are too few of them; and whether there were enough
+        to choose from."""
+        spread = documents_wanted(self.recipe, sum(job.counted.trained_on))
         needed = self.words.room - crossover
-        pool = self._usable(crossover, needed + needed // 4 if spread > 1 else needed)
+        looked_at = needed + needed // 4 if spread > 1 else needed
+        pool = self._usable(crossover, looked_at)[:looked_at]
+        enough = len(pool) >= looked_at
         if spread > 1:
             pool = self._well_spread(crossover, pool, spread, job)
         chosen = pool[:needed]
         missing = needed - len(chosen)
         if spread > 1 and missing and crossover < len(self.words.texts):
             crossover = min(crossover + missing, len(self.words.texts))
-            usable = set(self._usable(crossover, len(pool)))
+            usable = set(self._usable(crossover, 0))
             chosen = [place for place in chosen if place in usable]
-        return chosen, crossover
+        return chosen, crossover, enough
 
     def _usable(self, crossover: int, needed: int) -> list[int]:
-        """The first so many phrases that can be tokens. Left out are those with a word that is
-        complete only behind the crossover, those whose text is a token already, and, under the
-        merges rule, those that do not encode to themselves."""
+        """The phrases that can be tokens, at least so many if there are. Left out are those with a
+        word that is complete only behind the crossover, those whose text is a token already, and,
+        under the merges rule, those that do not encode to themselves."""
         base = self._base(crossover)
         complete = len(complete_words(base, self.recipe))
         while True:
@@ -296,7 +247,7 @@ class _Look:
                 good = _encodable(base, [texts[place] for place in chosen])
                 chosen = [chosen[i] for i in good]
             if len(chosen) >= needed or self.merger.run(needed - len(chosen)) == 0:
-                return chosen[:needed]
+                return chosen
 
     def _base(self, crossover: int) -> list[str]:
         return [chr(code) for code in self.words.alphabet] + self.words.texts[:crossover]
@@ -349,6 +300,13 @@ class _Look:
         )
 
 
+def documents_wanted(recipe: Recipe, documents: int) -> int:
+    """In how many documents a phrase must be used. Choice: never more than a hundredth of them, so
+    that a corpus of few documents has phrases too."""
+    least = recipe.screen.min_documents if recipe.screen else 1
+    return min(least, max(1, documents // 100))
+
+
 def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:
     """The seeds and their beginnings of two words or more: " in spite of" needs " in spite"."""
     chains: set[str] = set()
@@ -356,33 +314,6 @@ def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:
         words = _core.split_words(text, recipe.scripts is not None)
         chains.update("".join(words[:end]) for end in range(2, len(words) + 1))
     return sorted(chains)
-
-
-def find_parity(
-    traditional: NDArray[np.float64],
-    multiword: NDArray[np.int64],
-    room: int,
-    floor: int,
-) -> int | None:
-    """How many traditional merges to keep: one more would save no more than the last phrase.
-
-        traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
-        multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
-
-    `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
-    """
-    keep = np.arange(room + 1)
-    next_word = np.zeros(room + 1)
-    next_word[: len(traditional)] = traditional[: room + 1]
-    last_phrase = np.full(room + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
-    last_phrase[room] = np.iinfo(np.int64).max  # no phrases
-    places = room - keep - 1
-    inside = (places >= 0) & (places < len(multiword))
-    last_phrase[inside] = multiword[places[inside]]
-    crossover = int(np.argmax(next_word <= last_phrase))
-    if crossover < room and places[crossover] >= len(multiword) and floor > 1:
-        return None
-    return crossover
 
 
 def _rarest_words(merger: _core.Merger, known: int) -> list[int]:

@@ -221,7 +221,10 @@ class Recipe:
     curation: Curation | None = None
     seeds: Seeds | None = None
     curriculum: bool = True  # words before phrases; without, all merges compete from the start
-    screen: Screen | None = None
+    # Choice: no more than chance, in at least 10 documents. See docs/results.md for the trade.
+    screen: Screen | None = field(
+        default_factory=lambda: Screen(min_pmi=0.0, min_count=2, min_documents=10)
+    )
     scripts: Scripts | None = field(default_factory=Scripts)
     expressions: Expressions | None = None
     # Choice: rarer characters are written as bytes. 1.0 keeps every character seen.
@@ -234,7 +237,7 @@ class Recipe:
     crossover: float | None = None
     # Choice: at parity a phrase must save this many times what the next merge inside words would.
     # Above 1 there are fewer phrases, and the rarest of them are missing.
-    phrase_price: float = 1.0
+    phrase_price: float = 1.5
     # Choice: `fewest` learns this many times vocab_size and drops what it can best do without.
     oversize: float = 2.0
     # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
@@ -270,7 +273,8 @@ class Recipe:
         """The paper's method with the paper's constants; see the options' own defaults."""
         paper = cls(
             vocab_size=vocab_size,
-            boundaries=Boundaries(whole_words=True, cross_sentence=False, cross_colon=False),
+            boundaries=Boundaries(whole_words=True),
+            phrase_price=1.0,
             curation=Curation(),  # Paper 3.2
             seeds=Seeds(),  # Paper 3.3
             screen=Screen(),  # Paper 3.5
@@ -338,23 +342,6 @@ class Recipe:
             return cls.from_preset(values.pop("preset", "default"), **values)
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
-
-    @classmethod
-    def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
-        """All of the paper's components, with its values."""
-        parts: dict[str, Any] = {
-            "curation": Curation(),
-            "seeds": Seeds(),
-            "screen": Screen(),
-            "expressions": Expressions(),
-        }
-        return cls(vocab_size=vocab_size, **(parts | changes))
-
-    @classmethod
-    def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
-        """The fewest tokens."""
-        parts: dict[str, Any] = {"segmentation": "fewest", "refine": 2}
-        return cls(vocab_size=vocab_size, **(parts | changes))
 
 
 _PARTS: dict[str, type] = {

@@ -11,8 +11,9 @@ import numpy as np
 
 from . import _core, tables
 from .counting import joints
+from .crossover import expected_crossover
 from .mine import mine
-from .multiword import expected_crossover, with_chains
+from .multiword import documents_wanted, with_chains
 from .recipe import Recipe
 from .reference_parts import (
     LETTER,
@@ -215,7 +216,7 @@ def _choose(
     """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
     whether the joins learnt were enough to choose from."""
     base = alphabet + [join.text for join in traditional[:keep]]
-    spread = recipe.screen.min_documents if recipe.screen else 1
+    spread = documents_wanted(recipe, len(training))
     needed = room - keep
     looked_at = needed + needed // 4 if spread > 1 else needed
     pool = usable_phrases(learnt, base, recipe)[:looked_at]

@@ -109,7 +109,7 @@ def _candidates(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> _Fou
     have = {token.text for token in tokens}
     for left, right, count in zip(*(column.tolist() for column in neighbours.rows()), strict=True):
         text = tokens[left].text + tokens[right].text
-        if text in have or text in found.joins or not may_be_token(text, recipe):
+        if text in have or text in found.joins or not may_be_token(text, recipe, have):
             continue
         found.joins[text] = count
         found.parts[text] = (left, right)

@@ -179,7 +179,7 @@ def _first_reading(
     held_counts, held_documents, *_ = table.take_counts()
     table.count(training, threads)
     counts, documents, word_documents, ngrams, read = table.take_counts()
-    words = table.rows().reshape(len(table), -1).astype(np.int64)
+    words = table.rows().reshape(len(table), options.max_words).astype(np.int64)
     often = np.flatnonzero(counts >= options.min_count)
     pairs = _pair_counts(words, counts, words[often])
     words = words[often]
