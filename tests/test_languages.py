@@ -109,3 +109,16 @@ def test_training_counts_the_documents_of_a_language() -> None:
     everything = found(documents, lang="fi")
     assert everything == {"tr": 0, "fi": sum(by_text.values())}
     assert found(documents, lang="de") == {"tr": 0, "fi": 0}
+
+
+def test_files_have_languages(tmp_path: Path) -> None:
+    """By pattern; what a record says goes first."""
+    for name in ("tr", "fi", "en"):
+        (tmp_path / name).mkdir()
+        line = '{"text": "a"}\n{"text": "b", "lang": "de"}\n'
+        (tmp_path / name / "x.jsonl").write_text(line, encoding="utf-8")
+    languages = {"*/tr/*": "tr", "*/fi/*": "fi"}
+    with open_corpus(tmp_path, lang=languages) as corpus:
+        assert [lang for _, lang in corpus.documents()] == [None, "de", "fi", "de", "tr", "de"]
+    with open_corpus(tmp_path, lang="tr") as corpus:
+        assert [lang for _, lang in corpus.documents()] == ["tr", "de"] * 3

@@ -12,6 +12,7 @@ input, a generator) is copied to disk on the way.
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import glob
 import os
 import tempfile
@@ -36,9 +37,10 @@ from .formats import (
     read_stdin,
 )
 
-__all__ = ["Corpus", "CorpusError", "Document", "Source", "open_corpus"]
+__all__ = ["Corpus", "CorpusError", "Document", "Languages", "Source", "open_corpus"]
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
+Languages: TypeAlias = str | Mapping[str, str] | None  # one for all, or by pattern of file names
 
 
 class Corpus(contextlib.AbstractContextManager["Corpus"]):
@@ -48,8 +50,11 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
     latest one. `bytes_total` is set when a pass starts, and is None where it cannot be known.
     """
 
-    def __init__(self, parts: list[_Part], new_pass: Callable[[], Pass]) -> None:
+    def __init__(
+        self, parts: list[_Part], new_pass: Callable[[], Pass], lang: Languages = None
+    ) -> None:
         self._parts = parts
+        self._lang = lang
         self._new_pass = new_pass
         self._pass = new_pass()
         self.bytes_total = self._size()  # a file that is not there fails now, not an hour later
@@ -58,11 +63,21 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         return (document.text for document in self.documents())
 
     def documents(self) -> Iterator[Document]:
-        """A fresh pass over the texts with the languages that their records name."""
+        """A fresh pass over the texts, with the languages that their records name, or else those
+        of their files."""
         now = self._pass = self._new_pass()
         self.bytes_total = self._size()
         for part in self._parts:
-            yield from part.read(now)
+            lang = self._language(part)
+            for document in part.read(now):
+                yield document if document.lang or not lang else Document(document.text, lang)
+
+    def _language(self, part: _Part) -> str | None:
+        if not isinstance(self._lang, Mapping):
+            return self._lang
+        path = str(part.path) if isinstance(part, _File) else ""
+        fits = (code for pattern, code in self._lang.items() if fnmatch.fnmatch(path, pattern))
+        return next(fits, None)
 
     def _size(self) -> int | None:
         sizes = [part.size() for part in self._parts]
@@ -103,6 +118,7 @@ def open_corpus(
     *,
     text_key: str = "text",
     lang_key: str = "lang",
+    lang: Languages = None,
     whole_files: bool = False,
     skip_bad: bool = False,
 ) -> Corpus:
@@ -113,8 +129,11 @@ def open_corpus(
 
         open_corpus(["a.txt", "b.txt"])        # two files, if both exist
         open_corpus(["one text", "another"])   # two documents
+
+    A record may name its language under `lang_key`. `lang` is the language of all others, or of
+    those in some files: {"*/tr/*": "tr"}.
     """
-    return Corpus(_parts(source), lambda: Pass(text_key, lang_key, whole_files, skip_bad))
+    return Corpus(_parts(source), lambda: Pass(text_key, lang_key, whole_files, skip_bad), lang)
 
 
 def _parts(source: Source) -> list[_Part]:

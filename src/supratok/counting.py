@@ -115,19 +115,16 @@ def count_words(
     recipe: Recipe,
     threads: int,
     progress: Progress,
-    lang: str | None = None,
     *,
     hold_out: bool = True,
 ) -> Counted:
-    """The first reading of training, in which words are counted.
-
-    `lang` is the language of the documents whose records name none."""
+    """The first reading of training, in which words are counted."""
     counted = Counted(words=_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
 
     def texts(documents: Iterable[Document]) -> Iterator[str]:
         if recipe.scripts is None or not recipe.scripts.weighs_suffixes:
             return (document.text for document in documents)
-        return _by_language(documents, counted, threads, lang)
+        return _by_language(documents, counted, threads)
 
     def count(documents: Iterable[Document]) -> None:
         counted.words.count(texts(documents), threads)
@@ -137,14 +134,12 @@ def count_words(
     return counted
 
 
-def _by_language(
-    documents: Iterable[Document], counted: Counted, threads: int, lang: str | None
-) -> Iterator[str]:
+def _by_language(documents: Iterable[Document], counted: Counted, threads: int) -> Iterator[str]:
     """The texts; those of languages with rules of their own are also counted apart."""
     waiting: dict[str, list[str]] = {}
     sizes: Counter[str] = Counter()
     for document in documents:
-        language = language_of(document.lang or lang, document.text)
+        language = language_of(document.lang, document.text)
         if language is not None:
             counted.languages[language] += 1
             waiting.setdefault(language, []).append(document.text)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .at_once import learn_at_once
-from .corpus import Source, open_corpus
+from .corpus import Languages, Source, open_corpus
 from .counting import Counted, choose_alphabet, count_words, training_texts
 from .expressions import express
 from .multiword import Job, Phrases, learn_multiword
@@ -40,7 +40,7 @@ def train(
     *,
     text_key: str = "text",
     lang_key: str = "lang",
-    lang: str | None = None,
+    lang: Languages = None,
     whole_files: bool = False,
     skip_bad: bool = False,
 ) -> Tokenizer:
@@ -48,7 +48,8 @@ def train(
 
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
     `corpus.open_corpus`. A record may name its language under `lang_key`; `lang` is that of all
-    others, and is found from the text if it is not given (see languages.py). The same text and
+    others, or of some files ({"*/tr/*": "tr"}), and is found from the text where it is not given
+    (see languages.py). The same text and
     recipe give the same tokenizer, whatever the threads and the order of the documents.
     """
     workers = usable_threads(threads)
@@ -57,12 +58,13 @@ def train(
             documents_or_paths,
             text_key=text_key,
             lang_key=lang_key,
+            lang=lang,
             whole_files=whole_files,
             skip_bad=skip_bad,
         ) as corpus,
         make_progress(progress) as shown,
     ):
-        counted = count_words(corpus, recipe, workers, shown, lang)
+        counted = count_words(corpus, recipe, workers, shown)
         job = Job(corpus, counted, recipe, workers, shown)
         report = _report(counted)
         tokens = learn(job, report["passes"])

@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..corpus import Languages
 from ..recipe import PRESETS, Boundaries, Recipe
 from ..story import story
 from ..tokenizer import usable_threads
@@ -33,7 +34,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--special-token", action="append", metavar="T", help="may be repeated")
     add("--lang-key", default="lang", metavar="KEY", help="of JSON and parquet: the language")
     add(
-        "--lang", metavar="CODE", help="of records that name none; found from the text, unless said"
+        "--lang",
+        action="append",
+        metavar="CODE[=FILES]",
+        help="of records that name none: of all, or of files by a pattern; found, unless said",
     )
 
 
@@ -41,9 +45,18 @@ def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     usable_threads(args.threads)
     making = Making(args)
-    languages = {"lang_key": args.lang_key, "lang": args.lang}
-    tokenizer = train(making.files, recipe, **making.options, **languages)
+    lang = _languages(args.lang or [])
+    tokenizer = train(making.files, recipe, **making.options, lang_key=args.lang_key, lang=lang)
     making.save(tokenizer, "learnt", story(tokenizer))
+
+
+def _languages(said: list[str]) -> Languages:
+    """ "tr" is the language of all files, "tr=data/tr/*" of some; the first that fits holds."""
+    codes: dict[str, str] = {}
+    for one in said:
+        code, _, pattern = one.partition("=")
+        codes[pattern or "*"] = code
+    return codes or None
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
