@@ -391,16 +391,27 @@ void RunTable::add(const std::vector<std::string_view>& documents) {
 void UnitPairs::add(const std::vector<std::string_view>& documents) {
   std::vector<uint32_t> ids;
   std::vector<int64_t> seen(uses.size());
+  // As for words: the places of the sketch are asked for some units ahead.
+  constexpr size_t kAhead = 16;
+  std::array<size_t, kAhead> waiting;
+  size_t met = 0;
   for (std::string_view document : documents) {
     uint32_t last = WordIndex::kNone;
     table_.each_unit(document, ids, [&](uint32_t place, uint32_t bound) {
       if (place != WordIndex::kNone) {
         ++seen[place];
-        if (bound > 0) pairs->add(pairs->place(last, place));
+        if (bound > 0) {
+          size_t& next = waiting[met % kAhead];
+          if (met >= kAhead) pairs->add(next);
+          next = pairs->place(last, place);
+          pairs->prefetch(next);
+          ++met;
+        }
       }
       last = place;
     });
   }
+  for (size_t i = 0; i < std::min(met, kAhead); ++i) pairs->add(waiting[i]);
   const std::lock_guard guard(lock_);
   for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
 }

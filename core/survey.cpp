@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <stdexcept>
 #include <tuple>
 
 namespace supratok {
@@ -23,10 +24,9 @@ void each_entry(const Encoder& encoder, std::string_view text, std::vector<uint3
 }  // namespace
 
 Survey::Survey(const Encoder& encoder, int sketch_bits)
-    : uses(encoder.states().size()),
-      documents(encoder.states().size()),
-      pairs(sketch_bits),
-      encoder_(encoder) {}
+    : uses(encoder.states().size()), documents(encoder.states().size()), encoder_(encoder) {
+  if (sketch_bits) pairs.emplace(sketch_bits);
+}
 
 void Survey::add(const std::vector<std::string_view>& texts) {
   std::vector<int64_t> seen(uses.size()), within(uses.size());
@@ -39,7 +39,7 @@ void Survey::add(const std::vector<std::string_view>& texts) {
         ++seen[entry];
         within[entry] += last[entry] != t + 1;
         last[entry] = t + 1;
-        if (before != Encoder::kNone) pairs.add(pairs.place(before, entry));
+        if (pairs && before != Encoder::kNone) pairs->add(pairs->place(before, entry));
       }
       before = entry;
     });
@@ -52,7 +52,9 @@ void Survey::add(const std::vector<std::string_view>& texts) {
 }
 
 Neighbours::Neighbours(const Encoder& encoder, const Survey& survey, uint32_t floor)
-    : encoder_(encoder), survey_(survey), floor_(floor) {}
+    : encoder_(encoder), survey_(survey), floor_(floor) {
+  if (!survey.pairs) throw std::invalid_argument("the survey did not look at pairs");
+}
 
 void Neighbours::add(const std::vector<std::string_view>& texts) {
   static thread_local SharedCounts::Batch batch;
@@ -62,7 +64,7 @@ void Neighbours::add(const std::vector<std::string_view>& texts) {
     uint32_t before = Encoder::kNone;
     each_entry(encoder_, text, ids, [&](uint32_t entry) {
       if (before != Encoder::kNone && entry != Encoder::kNone &&
-          survey_.pairs.bound(before, entry) >= floor_)
+          survey_.pairs->bound(before, entry) >= floor_)
         found.push_back({before, entry});
       before = entry;
     });

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -17,11 +18,12 @@ namespace supratok {
 
 class Survey {
  public:
+  // Without a sketch (0 bits) pairs are not looked at.
   Survey(const Encoder& encoder, int sketch_bits);
   void add(const std::vector<std::string_view>& documents);
 
   std::vector<int64_t> uses, documents;  // by entry
-  PairSketch pairs;
+  std::optional<PairSketch> pairs;
 
  private:
   const Encoder& encoder_;

@@ -368,4 +368,4 @@ def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert main(command) == 0
     assert (told["lang_key"], told["lang"]) == ("lang", None)
     assert main([*command, "--lang-key", "code", "--lang", "tr"]) == 0
-    assert (told["lang_key"], told["lang"]) == ("code", "tr")
+    assert (told["lang_key"], told["lang"]) == ("code", {"*": "tr"})

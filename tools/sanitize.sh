@@ -15,4 +15,5 @@ preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$preload" PYTHONPATH="$folder/package" \
   "$python" -m pytest -p no:cacheprovider tests/test_words.py tests/test_encode.py \
-  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_curate.py
+  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_curate.py \
+  tests/test_mine.py tests/test_scripts.py tests/test_spans.py tests/test_refine.py

@@ -43,7 +43,7 @@ def pruned(
     workers, recipe = usable_threads(threads), tokenizer.recipe
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
         tokens = list(tokenizer.vocabulary)
-        survey = _core.Survey(_encoder(tokens, recipe), 1)
+        survey = _core.Survey(_encoder(tokens, recipe), 0)
         found = _split(
             corpus, recipe, lambda texts: survey.count(texts, workers), "uses", workers, shown
         )

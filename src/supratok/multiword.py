@@ -218,7 +218,7 @@ class _Look:
         to choose from."""
         spread = documents_wanted(self.recipe, sum(job.counted.trained_on))
         needed = self.words.room - crossover
-        looked_at = needed + needed // 4 if spread > 1 else needed
+        looked_at = needed + needed // 20 if spread > 1 else needed
         pool = self._usable(crossover, looked_at)[:looked_at]
         enough = len(pool) >= looked_at
         if spread > 1:
@@ -258,7 +258,7 @@ class _Look:
         entries = self._base(crossover) + [texts[place] for place in pool]
         fewest = self.recipe.segmentation == "fewest"
         encoder = _core.Encoder(entries, [1] * len(entries), fewest=fewest, first_id=0)
-        survey = _core.Survey(encoder, 1)
+        survey = _core.Survey(encoder, 0)
         survey.count(
             training_texts(job.corpus, job.counted, "documents", job.progress), job.threads
         )

@@ -218,7 +218,7 @@ def _choose(
     base = alphabet + [join.text for join in traditional[:keep]]
     spread = documents_wanted(recipe, len(training))
     needed = room - keep
-    looked_at = needed + needed // 4 if spread > 1 else needed
+    looked_at = needed + needed // 20 if spread > 1 else needed
     pool = usable_phrases(learnt, base, recipe)[:looked_at]
     enough = len(pool) >= looked_at
     if spread > 1:

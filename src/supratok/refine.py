@@ -123,7 +123,7 @@ def _swap_any(
 ) -> tuple[list[Token], int]:
     """Under `fewest`: take all candidates in, see what is used, and drop the least useful."""
     more = tokens + [Token(text, count, "refined") for text, count in found.joins.items()]
-    survey = _core.Survey(_encoder(more, recipe), 1)
+    survey = _core.Survey(_encoder(more, recipe), 0)
     survey.count(evidence.documents(), evidence.threads)
     kept = prune(
         [token.text for token in more],
