@@ -218,7 +218,18 @@ NB_MODULE(_core, m) {
           [](Joints* self, bool cross_sentence, bool cross_colon, bool numbers, bool by_class) {
             new (self) Joints{cross_sentence, cross_colon, numbers, by_class};
           },
-          nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a, "by_class"_a = true);
+          nb::kw_only(), "cross_sentence"_a, "cross_colon"_a, "numbers"_a, "by_class"_a = true)
+      .def(
+          "allow",
+          [](const Joints& self, nb::str left, nb::str right) {
+            const auto word = [&](nb::str text) {
+              Word read{};
+              WordReader(view(text), self.by_class).next(read);
+              return read;
+            };
+            return self.allow(word(left), word(right));
+          },
+          "left"_a, "right"_a, "Whether two neighbouring words may share a token.");
 
   nb::class_<Limits>(m, "Limits")
       .def(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok import Recipe, _core, train
-from supratok.prune import HELD_OUT_WEIGHT, ROUNDS, prune_leaves, round_size
+from supratok.prune import HELD_OUT_WEIGHT, ROUNDS, HeldOutText, prune_leaves, round_size
 from supratok.tokenizer import BYTES
 from texts import prose
 
@@ -64,8 +64,8 @@ def test_equals_the_plain_one(texts: list[str], data: st.DataObject) -> None:
     held_out = data.draw(st.lists(st.text(alphabet="ab c", max_size=20), max_size=3))
     scale = data.draw(st.sampled_from([0.0, 10.0, 40.0]))
     kept = prune_leaves(
-        texts, np.array(uses), alphabet=3, keep=keep, held_out=held_out, held_out_scale=scale,
-        threads=1,
+        texts, np.array(uses), alphabet=3, keep=keep,
+        held_out=HeldOutText(held_out, scale, 1),
     )  # fmt: skip
     assert kept == plain(texts, uses, 3, keep, held_out, scale)
     assert len(kept) == keep
@@ -82,9 +82,7 @@ def test_equals_the_plain_one(texts: list[str], data: st.DataObject) -> None:
 def test_worked_example(keep: int, expected: list[str]) -> None:
     texts = ["a", "b", "c", "ab", "abc", "bc"]
     uses = np.array([0, 0, 0, 3, 2, 4])
-    kept = prune_leaves(
-        texts, uses, alphabet=3, keep=keep, held_out=[], held_out_scale=1.0, threads=1
-    )
+    kept = prune_leaves(texts, uses, alphabet=3, keep=keep, held_out=HeldOutText([], 1.0, 1))
     assert [texts[place] for place in kept] == expected
 
 
@@ -97,8 +95,8 @@ def test_the_least_used_go_first() -> None:
     some = [documents[place] for place in order[:40].tolist()]  # a text unlike the whole
     alphabet = sum(token.born == "alphabet" for token in tokenizer.vocabulary)
     kept = prune_leaves(
-        texts, tokenizer.usage(some)[BYTES:], alphabet=alphabet, keep=400, held_out=[],
-        held_out_scale=1.0, threads=1,
+        texts, tokenizer.usage(some)[BYTES:], alphabet=alphabet, keep=400,
+        held_out=HeldOutText([], 1.0, 1),
     )  # fmt: skip
     used = encoder_of([texts[place] for place in kept]).usage(some, 1).sum()
     assert used < encoder_of(texts[:400]).usage(some, 1).sum()

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from supratok import Recipe, Token, Tokenizer, _core, train
+from supratok import Boundaries, Recipe, Token, Tokenizer, _core, train
 from supratok.boundaries import may_be_token
+from supratok.prune import HeldOutText
+from supratok.recipe import Scripts
 from supratok.refine import Evidence, find_leaves, refine
 from texts import corpus, prose
 
@@ -26,12 +29,16 @@ def evidence(seed: int, threads: int = 1) -> Evidence:
     documents = prose(seed, 500) + corpus(seed + 1, 100)
     held_out, training = documents[::10], [text for i, text in enumerate(documents) if i % 10]
     scale = sum(map(len, training)) / sum(map(len, held_out))
-    return Evidence(lambda: iter(training), held_out, scale, threads)
+    return Evidence(lambda: iter(training), HeldOutText(held_out, scale, threads))
 
 
 def encoder_of(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
     texts, counts = [token.text for token in tokens], [token.count for token in tokens]
     return _core.Encoder(texts, counts, fewest=recipe.segmentation == "fewest", first_id=0)
+
+
+def held_out_tokens(tokens: list[Token], recipe: Recipe, text: Evidence) -> int:
+    return int(encoder_of(tokens, recipe).usage(text.held_out.texts, 1).sum())
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -45,7 +52,9 @@ def test_promises_after_each_round(rule: Any, seed: int) -> None:
         check_round(before, after, recipe)
         assert len(story) == 1
         swaps += story[0]["accepted"] * story[0]["kept"]
-        used = [int(encoder_of(t, recipe).usage(text.held_out, 1).sum()) for t in (before, after)]
+        used = [
+            int(encoder_of(t, recipe).usage(text.held_out.texts, 1).sum()) for t in (before, after)
+        ]
         assert story[0]["held_out_tokens_before"] == used[0]
         if story[0]["kept"]:
             assert story[0]["held_out_tokens_after"] == used[1] < used[0]
@@ -107,7 +116,7 @@ def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]
     tokens = [Token(text, 9, "alphabet") for text in ("a", "b", "c", "d", " ")]
     tokens += [Token("ab", 9, "traditional"), Token("cd", 9, "traditional")]
     recipe = Recipe(vocab_size=300, segmentation=rule)
-    text = Evidence(lambda: iter(["ab ab"] * 20), ["ab ab"] * 2, 10.0, 1)
+    text = Evidence(lambda: iter(["ab ab"] * 20), HeldOutText(["ab ab"] * 2, 10.0, 1))
     after, story = refine(tokens, recipe, 9, text)
     assert after[:5] == tokens[:5]
     assert [token.text for token in after[5:]] == learnt
@@ -117,6 +126,15 @@ def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]
 
 def test_without_held_out_text_nothing_is_swapped() -> None:
     tokenizer, text = trained("merges", 1), evidence(1)
-    text.held_out = []
+    text.held_out = HeldOutText([], 1.0, 1)
     tokens = list(tokenizer.vocabulary)
     assert refine(tokens, tokenizer.recipe, 5, text)[0] == tokens
+
+
+def test_a_swap_asks_the_rules_that_training_asks() -> None:
+    """Words cut at whitespace alone hold their full stop, and `careful` still sees it."""
+    blind = Recipe(vocab_size=300, scripts=None, boundaries=Boundaries.careful())
+    assert may_be_token(" the end", blind, ())
+    assert not may_be_token(" end. The", blind, ())
+    assert not may_be_token(" end: the", blind, ())
+    assert not may_be_token(" of 12", replace(blind, scripts=Scripts()), ())

@@ -15,7 +15,8 @@ from supratok import Recipe, _core
 from supratok.evidence import Encoded
 from supratok.progress import Progress
 from supratok.recipe import Expressions
-from supratok.spans import NONE, UNSPACED, find_candidates, read_lexicon
+from supratok.scripts import UNSPACED
+from supratok.spans import NONE, find_candidates, read_lexicon
 from supratok.stopwords import bare, is_letters
 from texts import PIECES, any_text, prose
 

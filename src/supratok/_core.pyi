@@ -14,6 +14,7 @@ class Joints:
     def __init__(
         self, *, cross_sentence: bool, cross_colon: bool, numbers: bool, by_class: bool = True
     ) -> None: ...
+    def allow(self, left: str, right: str) -> bool: ...
 
 class Limits:
     def __init__(

@@ -23,10 +23,10 @@ from .corpus import Corpus, Document, Source, open_corpus
 from .counting import Counted, Split, count_words, split, training_texts
 from .expressions import express
 from .progress import Progress, make_progress
-from .prune import ROUNDS, prune, prune_leaves
+from .prune import ROUNDS, HeldOutText, prune, prune_leaves
 from .recipe import Expressions, Recipe
 from .refine import Evidence, refine
-from .tokenizer import BYTES, Token, Tokenizer, usable_threads
+from .tokenizer import BYTES, Tokenizer, alphabet_size, encoder_of_tokens, usable_threads
 
 
 def pruned(
@@ -43,7 +43,7 @@ def pruned(
     workers, recipe = usable_threads(threads), tokenizer.recipe
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
         tokens = list(tokenizer.vocabulary)
-        survey = _core.Survey(_encoder(tokens, recipe), 0)
+        survey = _core.Survey(encoder_of_tokens(tokens, recipe.segmentation == "fewest"), 0)
         found = _split(
             corpus, recipe, lambda texts: survey.count(texts, workers), "uses", workers, shown
         )
@@ -52,11 +52,9 @@ def pruned(
         kept = drop(
             [token.text for token in tokens],
             survey.uses(),
-            alphabet=_alphabet(tokens),
+            alphabet=alphabet_size(tokens),
             keep=vocab_size - len(recipe.special_tokens) - BYTES,
-            held_out=found.decides(),
-            held_out_scale=found.held_out_scale,
-            threads=workers,
+            held_out=HeldOutText(found.decides(), found.held_out_scale, workers),
             on_round=shown.at,
         )
         facts = {"candidates": len(tokens), "dropped": len(tokens) - len(kept)}
@@ -105,9 +103,7 @@ def refined(
             )
         evidence = Evidence(
             lambda: training_texts(corpus, found, "refining", shown),
-            held_out,
-            found.held_out_scale,
-            workers,
+            HeldOutText(held_out, found.held_out_scale, workers),
         )
         tokens, passes["refinement"] = refine(tokens, recipe, rounds, evidence)
         shown.end(accepted=sum(r["accepted"] for r in passes["refinement"] if r["kept"]))
@@ -117,7 +113,7 @@ def refined(
 
 def check_size(tokenizer: Tokenizer, vocab_size: int) -> None:
     """Whether so many tokens can be left."""
-    least = len(tokenizer.special_tokens) + BYTES + _alphabet(tokenizer.vocabulary)
+    least = len(tokenizer.special_tokens) + BYTES + alphabet_size(tokenizer.vocabulary)
     if vocab_size < least:
         raise ValueError(
             f"vocab_size={vocab_size} is too small: special tokens, bytes and the alphabet, which"
@@ -162,15 +158,6 @@ def _split(
 
 def _exhaust(texts: Iterable[str]) -> None:
     deque(texts, maxlen=0)
-
-
-def _alphabet(tokens: Iterable[Token]) -> int:
-    return sum(token.born == "alphabet" for token in tokens)
-
-
-def _encoder(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
-    texts, counts = [token.text for token in tokens], [token.count for token in tokens]
-    return _core.Encoder(texts, counts, fewest=recipe.segmentation == "fewest", first_id=0)
 
 
 def _reported(

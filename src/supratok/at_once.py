@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .counting import joints, training_texts
-from .multiword import Job
+from .multiword import Job, encodable
 from .passes import learnt_size, run_merges
 from .tokenizer import BYTES, Token
 
@@ -37,12 +37,12 @@ def learn_at_once(job: Job, alphabet: list[int]) -> tuple[list[Token], NDArray[n
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
     job.progress.start("merges", room, "merges")
     run_merges(merger, room, job.progress)
-    chosen = _encodable(merger, alphabet, room, job)
+    chosen = _usable(merger, alphabet, room, job)
     job.progress.end(merges=len(chosen))
     return _tokens(merger, alphabet, chosen, job)
 
 
-def _encodable(merger: _core.Merger, alphabet: list[int], room: int, job: Job) -> list[int]:
+def _usable(merger: _core.Merger, alphabet: list[int], room: int, job: Job) -> list[int]:
     """The first merges that give new texts and, under the merges rule, encode to themselves."""
     characters = [chr(code) for code in alphabet]
     while True:
@@ -50,10 +50,8 @@ def _encodable(merger: _core.Merger, alphabet: list[int], room: int, job: Job) -
         first = {text: place for place, text in reversed(list(enumerate(texts)))}
         places = sorted(first.values())
         if job.recipe.segmentation == "merges":
-            entries = characters + [texts[place] for place in places]
-            encoder = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0)
-            good = encoder.states()[len(characters) :] == 0
-            places = [place for place, keep in zip(places, good.tolist(), strict=True) if keep]
+            good = encodable(characters, [texts[place] for place in places])
+            places = [places[i] for i in good]
         if len(places) >= room or merger.run(room - len(places)) == 0:
             return places[:room]
 

@@ -13,12 +13,12 @@ import itertools
 from collections.abc import Container
 
 from . import _core
-from .recipe import Boundaries, Recipe
+from .counting import joints
+from .recipe import Recipe
 from .scripts import UNSPACED
 
-LETTER, PUNCT, NUMBER = range(3)  # core/text.hpp
+LETTER, _, NUMBER = range(3)  # core/text.hpp
 _EXTEND = 6
-_CLOSING = "\"')]}’”»」』）"
 
 
 def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:
@@ -37,7 +37,7 @@ def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:
     return (
         sum(kind in (LETTER, NUMBER) for kind in kinds) <= rules.max_words
         and (len(scripts) < 2 or not rules.one_script)
-        and all(may_neighbour(*pair, rules) for pair in itertools.pairwise(words))
+        and all(itertools.starmap(joints(recipe).allow, itertools.pairwise(words)))
         and (not rules.whole_words or all(w in known or script_of(w) in UNSPACED for w in words))
     )
 
@@ -57,20 +57,3 @@ def kind_of(word: str) -> int:
 def script_of(text: str) -> int:
     """The first script in the text; 0 if all its characters are common to all scripts."""
     return next((s for s in (_core.char_class(char)[1] for char in text) if s), 0)
-
-
-def may_neighbour(left: str, right: str, rules: Boundaries) -> bool:
-    """Whether two neighbouring words may ever share a token."""
-    kinds = {kind_of(left), kind_of(right)}
-    if not kinds <= {LETTER, PUNCT, NUMBER}:
-        return False
-    if NUMBER in kinds and not rules.numbers_in_phrases:
-        return False
-    spaced = right[0] == " "
-    if not rules.cross_colon and spaced and left[-1] == ":":
-        return False
-    if not rules.cross_sentence and kind_of(left) == PUNCT:
-        bare = left.rstrip(_CLOSING)
-        if bare and (bare[-1] in "。！？｡" or (spaced and bare[-1] in ".!?…।؟۔")):
-            return False
-    return True

@@ -11,16 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import _core
 from .progress import Progress
 from .recipe import Recipe
 from .spans import Candidates, Documents, find_candidates
 from .surgery import Evidence, Patients, Ward, operate, report
-from .tokenizer import BYTES, Token
-
-_PORTION = 1024  # documents encoded at once
+from .tokenizer import BYTES, Token, alphabet_size
 
 
 def express(
@@ -31,20 +28,18 @@ def express(
     recipe: Recipe,
     threads: int,
     progress: Progress,
-    training_uses: NDArray[np.int64] | None = None,
 ) -> tuple[list[Token], dict[str, Any]]:
     """The tokens after the pass, and what it did.
 
     `documents` gives a fresh reading of the training documents, `words` is the table of their
-    words. `training_uses` says how often each token is used in them; it matters only with
-    `training_share`, and is counted if it is not given."""
+    words."""
     options = recipe.expressions
     if options is None or not held_out:
         return tokens, {}
     ward = Ward(
         tokens,
         np.zeros(len(tokens)),
-        alphabet=sum(token.born == "alphabet" for token in tokens),
+        alphabet=alphabet_size(tokens),
         size=max(len(tokens), recipe.vocab_size - len(recipe.special_tokens) - BYTES),
         fewest=recipe.segmentation == "fewest",
         options=options,
@@ -55,9 +50,9 @@ def express(
     progress.start("surgery")
     ward.evidence.scale = sum(map(len, held_out)) / max(1, found.training_characters)
     if options.training_share:
-        if training_uses is None:
-            training_uses = _count_uses(encoder, documents, threads)
-        ward.uses = training_uses.astype(np.float64)
+        survey = _core.Survey(encoder, 0)
+        survey.count(documents(), threads)
+        ward.uses = survey.uses().astype(np.float64)
     tokens = operate(ward, _patients(found, options.training_share, ward.evidence.scale))
     progress.end(accepted=ward.facts["accepted"], displaced=ward.facts["displaced"])
     return tokens, found.report | report(ward)
@@ -75,23 +70,3 @@ def _patients(found: Candidates, share: float, scale: float) -> Patients:
         (1 - share) * spans.held_out_documents + share * scale * found.documents,
         found.scores.s,
     )
-
-
-def _count_uses(encoder: _core.Encoder, documents: Documents, threads: int) -> NDArray[np.int64]:
-    """How often each token is used in the training text."""
-    uses: NDArray[np.int64] | None = None
-    portion: list[str] = []
-
-    def count() -> None:
-        nonlocal uses
-        more = encoder.usage(portion, threads)[BYTES:]
-        uses = more if uses is None else uses + more
-        portion.clear()
-
-    for text in documents():
-        portion.append(text)
-        if len(portion) == _PORTION:
-            count()
-    count()
-    assert uses is not None
-    return uses

@@ -27,6 +27,7 @@ from .passes import SLICE, Words, run_merges
 from .progress import Progress
 from .recipe import Recipe
 from .scripts import UNSPACED
+from .tokenizer import encoder_of
 
 # Choice: text in scripts without spaces is looked at in pieces if it is this share of all.
 _UNSPACED_SHARE = 0.01
@@ -98,7 +99,7 @@ def _look(job: Job, words: Words, wanted: int | None, cut: int | None) -> Phrase
     base = base[: len(words.alphabet) + _first(wanted, cut, len(words.texts))]
     pieces = None
     if cut is not None:
-        pieces = _core.Encoder(base, [1] * len(base), fewest=False, first_id=0)
+        pieces = encoder_of(base, fewest=False)
     known = complete_words(base, recipe)
     least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
     floor = guess_floor(job.counted.words, words, wanted, least, recipe)
@@ -244,7 +245,7 @@ class _Look:
             new = sorted(first[text] for text in first.keys() - set(base))
             chosen = [place for place in new if rarest[place] < complete]
             if self.recipe.segmentation == "merges":
-                good = _encodable(base, [texts[place] for place in chosen])
+                good = encodable(base, [texts[place] for place in chosen])
                 chosen = [chosen[i] for i in good]
             if len(chosen) >= needed or self.merger.run(needed - len(chosen)) == 0:
                 return chosen
@@ -256,9 +257,7 @@ class _Look:
         """Those of the pool that are used in so many documents, and what they are made of."""
         texts = self.merger.texts()
         entries = self._base(crossover) + [texts[place] for place in pool]
-        fewest = self.recipe.segmentation == "fewest"
-        encoder = _core.Encoder(entries, [1] * len(entries), fewest=fewest, first_id=0)
-        survey = _core.Survey(encoder, 0)
+        survey = _core.Survey(encoder_of(entries, self.recipe.segmentation == "fewest"), 0)
         survey.count(
             training_texts(job.corpus, job.counted, "documents", job.progress), job.threads
         )
@@ -325,11 +324,10 @@ def _rarest_words(merger: _core.Merger, known: int) -> list[int]:
     return rarest[known:]
 
 
-def _encodable(base: list[str], texts: list[str]) -> list[int]:
+def encodable(base: list[str], texts: list[str]) -> list[int]:
     """The places of the texts that encode to themselves after `base`."""
-    entries = base + texts
-    states = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0).states()
+    states = encoder_of(base + texts, fewest=False).states()
     if states[: len(base)].any():
-        bad = entries[int(np.flatnonzero(states)[0])]
+        bad = base[int(np.flatnonzero(states)[0])]
         raise AssertionError(f"the traditional token {bad!r} does not encode to itself")
     return np.flatnonzero(states[len(base) :] == 0).tolist()

@@ -19,17 +19,35 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from .tokenizer import BYTES
+from .tokenizer import BYTES, encoder_of
 
 # Choice: more rounds gain less than 0.1%.
 ROUNDS = 4
 # Choice: a use in held-out text, scaled to the size of the training text, counts this much.
 HELD_OUT_WEIGHT = 0.1
+
+
+@dataclass(frozen=True)
+class HeldOutText:
+    """The held-out text that helps to decide. `scale` is the size of the training text in units of
+    it."""
+
+    texts: list[str]
+    scale: float
+    threads: int
+
+    def worth(
+        self, encoder: _core.Encoder, uses: NDArray[np.int64] | NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The uses of tokens in the training text, corrected by those in held-out text."""
+        seen = encoder.usage(self.texts, self.threads)[BYTES:]
+        return np.asarray(uses + HELD_OUT_WEIGHT * self.scale * seen)
 
 
 def prune(
@@ -38,28 +56,24 @@ def prune(
     *,
     alphabet: int,
     keep: int,
-    held_out: list[str],
-    held_out_scale: float,
-    threads: int,
+    held_out: HeldOutText,
     on_round: Callable[[int], None] = lambda _: None,
 ) -> list[int]:
-    """The places of the `keep` entries to keep, in order; the first `alphabet` are always kept.
-
-    `held_out_scale` is the size of the training text in units of the held-out text.
-    """
+    """The places of the `keep` entries to keep, in order; the first `alphabet` are always kept."""
     kept = np.arange(len(texts))
     use = uses.copy()
     encoder = _encoder(texts, use, kept)
     for round in range(1, ROUNDS + 1):
         size = round_size(len(texts), keep, round)
-        seen = encoder.usage(held_out, threads)[BYTES:]
-        utility = use[kept] + HELD_OUT_WEIGHT * held_out_scale * seen
+        utility = held_out.worth(encoder, use[kept])
         utility *= encoder.parts_without().astype(np.float64) - 1
         utility[:alphabet] = np.inf
         order = np.lexsort((kept, -utility))  # ties: the earlier entry stays
         gone, kept = kept[order[size:]], np.sort(kept[order[:size]])
         encoder = _encoder(texts, use, kept)
-        use[kept] += encoder.usage([texts[g] for g in gone.tolist()], threads, use[gone])[BYTES:]
+        use[kept] += encoder.usage([texts[g] for g in gone.tolist()], held_out.threads, use[gone])[
+            BYTES:
+        ]
         on_round(round)
     return kept.tolist()
 
@@ -78,7 +92,7 @@ def _encoder(
     fewest: bool = True,
 ) -> _core.Encoder:
     places = kept.tolist()
-    return _core.Encoder([texts[p] for p in places], use[kept].tolist(), fewest=fewest, first_id=0)
+    return encoder_of([texts[p] for p in places], fewest, use[kept].tolist())
 
 
 def prune_leaves(
@@ -87,9 +101,7 @@ def prune_leaves(
     *,
     alphabet: int,
     keep: int,
-    held_out: list[str],
-    held_out_scale: float,
-    threads: int,
+    held_out: HeldOutText,
     on_round: Callable[[int], None] = lambda _: None,
 ) -> list[int]:
     """`prune` for the `merges` rule: the least used leaves go, and their parts inherit their uses.
@@ -104,11 +116,9 @@ def prune_leaves(
     for round in range(1, ROUNDS + 1):
         size = round_size(len(texts), keep, round)
         encoder = _encoder(texts, uses, kept, fewest=False)
-        seen = encoder.usage(held_out, threads)[BYTES:]
+        worth = held_out.worth(encoder, use[kept])
         parts = [encoder.parts(place) or () for place in range(len(kept))]
-        gone = _drop_leaves(
-            parts, use, kept, HELD_OUT_WEIGHT * held_out_scale * seen, alphabet, len(kept) - size
-        )
+        gone = _drop_leaves(parts, use, kept, worth, alphabet, len(kept) - size)
         kept = np.delete(kept, gone)
         on_round(round)
     bad = np.flatnonzero(_encoder(texts, uses, kept, fewest=False).states())
@@ -121,16 +131,15 @@ def _drop_leaves(
     parts: Sequence[tuple[int, ...]],
     use: NDArray[np.float64],
     kept: NDArray[np.int64],
-    seen: NDArray[np.floating],
+    worth: NDArray[np.float64],
     alphabet: int,
     count: int,
 ) -> list[int]:
     """The leaves that go, one after the other, by places in `kept`. Their uses, in the training
-    text (`use`, which is changed) and in held-out text, pass to their parts.
+    text (`use`) and in all (`worth`), pass to their parts: both are changed.
 
     Invariant: nothing is made of a leaf, so none inherits, and a price in the heap stays right."""
     needed = Counter(part for pair in parts for part in pair)
-    worth = use[kept] + seen
 
     def entry(place: int) -> tuple[float, int]:
         return float(worth[place]), -place  # ties: the earlier entry stays

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from . import _core, tables
 from .boundaries import may_be_token
-from .prune import HELD_OUT_WEIGHT, prune
+from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
 from .recipe import Recipe
-from .tokenizer import BYTES, Token
+from .tokenizer import Token, alphabet_size, encoder_of_tokens
 
 # Choice: pairs rarer than what the weakest tokens (this share of them) save are not looked at.
 _WEAKEST = 0.02
@@ -39,9 +39,11 @@ class Evidence:
     """The text that surgery decides by. `documents` starts a fresh reading of the training text."""
 
     documents: Callable[[], Iterable[str]]
-    held_out: list[str]
-    held_out_scale: float  # the training text in units of the held-out text
-    threads: int
+    held_out: HeldOutText
+
+    @property
+    def threads(self) -> int:
+        return self.held_out.threads
 
 
 def refine(
@@ -82,16 +84,11 @@ class _Found:
 
 
 def _encoder(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
-    return _core.Encoder(
-        [token.text for token in tokens],
-        [token.count for token in tokens],
-        fewest=recipe.segmentation == "fewest",
-        first_id=0,
-    )
+    return encoder_of_tokens(tokens, recipe.segmentation == "fewest")
 
 
 def _held_out_tokens(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> int:
-    return int(_encoder(tokens, recipe).usage(evidence.held_out, evidence.threads).sum())
+    return int(_encoder(tokens, recipe).usage(evidence.held_out.texts, evidence.threads).sum())
 
 
 def _candidates(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> _Found:
@@ -128,11 +125,9 @@ def _swap_any(
     kept = prune(
         [token.text for token in more],
         survey.uses(),
-        alphabet=sum(token.born == "alphabet" for token in tokens),
+        alphabet=alphabet_size(tokens),
         keep=len(tokens),
         held_out=evidence.held_out,
-        held_out_scale=evidence.held_out_scale,
-        threads=evidence.threads,
     )
     return [more[place] for place in kept], sum(place >= len(tokens) for place in kept)
 
@@ -143,8 +138,7 @@ def _swap_leaves(
     """Under `merges`: the most frequent pair takes the place of the least used leaf, the next that
     of the next, while it saves more. What does not encode to itself afterwards is taken back."""
     encoder = _encoder(tokens, recipe)
-    seen = encoder.usage(evidence.held_out, evidence.threads)[BYTES:]
-    worth = found.uses + HELD_OUT_WEIGHT * evidence.held_out_scale * seen
+    worth = evidence.held_out.worth(encoder, found.uses)
     leaves = iter(sorted(find_leaves(encoder, tokens), key=lambda place: (worth[place], -place)))
     gone: set[int] = set()
     needed: set[int] = set()

@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .boundaries import script_of
 from .progress import Progress
 from .recipe import Boundaries, Expressions, Recipe
 from .score import Score, Spans, Totals, rejected, rejected_early, score
+from .scripts import UNSPACED
 from .stopwords import bare, is_letters, stopwords
 
 Documents = Callable[[], Iterator[str]]  # a fresh reading of the training documents
 NONE = 2**32 - 1  # no word
 
-# The scripts written without spaces: Chinese and Japanese, Thai, Lao, Khmer, Burmese, Tibetan.
-UNSPACED = frozenset(_core.char_class(letter)[1] for letter in "漢ไລកကཀ")
 # Surfaces that are invalid, by the class of the character (core/text.hpp) that makes them so.
 INVALID = {1: "punctuation", 2: "digits", 3: "whitespace", 4: "newline", 5: "control characters"}
 
@@ -132,7 +132,7 @@ def read_lexicon(table: _core.WordTable, held_out: list[str]) -> Lexicon:
     number: dict[str, int] = {}
     groups = [number.setdefault(form, len(number)) for _, form in kept]
     words = [texts[place] for place, _ in kept]
-    scripts = [_script(word) for word in words]
+    scripts = [script_of(word) for word in words]
     return Lexicon(
         words,
         counts[[place for place, _ in kept]],
@@ -144,11 +144,6 @@ def read_lexicon(table: _core.WordTable, held_out: list[str]) -> Lexicon:
         np.array([form in stops for _, form in kept], dtype=np.bool_),
         np.array(scripts, dtype=np.int64),
     )
-
-
-def _script(word: str) -> int:
-    scripts = (_core.char_class(character)[1] for character in word)
-    return next((script for script in scripts if script), 0)
 
 
 # --- Figures

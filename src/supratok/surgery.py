@@ -27,7 +27,7 @@ from . import _core
 from .evidence import Encoded
 from .recipe import Expressions
 from .score import Figures, gain, net, priority, utility
-from .tokenizer import BYTES, Token
+from .tokenizer import BYTES, Token, encoder_of_tokens
 
 # Choice: at 100k tokens of English the rounds end by themselves after 5 or 6.
 ROUNDS = 8
@@ -73,12 +73,7 @@ class Ward:
     facts: Counter[str] = field(default_factory=Counter)
 
     def encoder(self) -> _core.Encoder:
-        return _core.Encoder(
-            [token.text for token in self.tokens],
-            [token.count for token in self.tokens],
-            fewest=self.fewest,
-            first_id=0,
-        )
+        return encoder_of_tokens(self.tokens, self.fewest)
 
 
 def operate(ward: Ward, patients: Patients) -> list[Token]:

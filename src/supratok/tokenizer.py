@@ -60,6 +60,21 @@ class Piece:
     parts: tuple[str, ...]  # the two tokens it is joined from, under the merges rule
 
 
+def encoder_of(texts: list[str], fewest: bool, counts: list[int] | None = None) -> _core.Encoder:
+    """An encoder of bare entries, in rank order, the alphabet first; ids: the bytes, the entries.
+    `counts` say how often each is expected, which matters for speed alone."""
+    return _core.Encoder(texts, counts or [1] * len(texts), fewest=fewest, first_id=0)
+
+
+def encoder_of_tokens(tokens: list[Token], fewest: bool) -> _core.Encoder:
+    return encoder_of([token.text for token in tokens], fewest, [token.count for token in tokens])
+
+
+def alphabet_size(tokens: Iterable[Token]) -> int:
+    """How many tokens, the first ones, are single characters."""
+    return sum(token.born == "alphabet" for token in tokens)
+
+
 class Tokenizer:
     """Encodes and decodes. Made by `supratok.train` or `Tokenizer.load`; there is no untrained one.
 

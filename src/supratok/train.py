@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
 from .at_once import learn_at_once
 from .corpus import Languages, Source, open_corpus
 from .counting import Counted, choose_alphabet, count_words, training_texts
@@ -24,12 +23,12 @@ from .expressions import express
 from .multiword import Job, Phrases, learn_multiword
 from .passes import Words, learn_traditional, learnt_size, traditional_merger
 from .progress import Progress, make_progress
-from .prune import ROUNDS, prune
+from .prune import ROUNDS, HeldOutText, prune
 from .recipe import Recipe
 from .refine import Evidence, refine
 from .scripts import Evidence as ScriptEvidence
 from .scripts import find_evidence
-from .tokenizer import BYTES, Token, Tokenizer, usable_threads
+from .tokenizer import BYTES, Token, Tokenizer, encoder_of, usable_threads
 
 
 def train(
@@ -49,8 +48,8 @@ def train(
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
     `corpus.open_corpus`. A record may name its language under `lang_key`; `lang` is that of all
     others, or of some files ({"*/tr/*": "tr"}), and is found from the text where it is not given
-    (see languages.py). The same text and
-    recipe give the same tokenizer, whatever the threads and the order of the documents.
+    (see languages.py). The same text and recipe give the same tokenizer, whatever the threads and
+    the order of the documents.
     """
     workers = usable_threads(threads)
     with (
@@ -67,22 +66,21 @@ def train(
         counted = count_words(corpus, recipe, workers, shown)
         job = Job(corpus, counted, recipe, workers, shown)
         report = _report(counted)
-        tokens = learn(job, report["passes"])
-        if "crossover" in report["passes"]:
-            report["crossover"] = report["passes"].pop("crossover")
+        tokens = learn(job, report)
         report["born"] = dict(Counter(token.born for token in tokens))
         tokenizer = Tokenizer(tokens, recipe, report)
         _measure(tokenizer, counted, workers, shown)
         return tokenizer
 
 
-def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
+def learn(job: Job, report: dict[str, Any]) -> list[Token]:
     """The tokens in rank order, exactly as many as asked for if there are so many. What each pass
-    did is written into `passes`."""
+    did is written into the report."""
+    passes: dict[str, Any] = report["passes"]
     counted, recipe, progress = job.counted, job.recipe, job.progress
     alphabet = choose_alphabet(counted.words.characters(), recipe)
     if recipe.curriculum:
-        tokens, uses = _learn_in_turn(job, alphabet, passes)
+        tokens, uses = _learn_in_turn(job, alphabet, report)
     else:
         tokens, uses = learn_at_once(job, alphabet)
     tokens = _fit(tokens, uses, len(alphabet), job, passes)
@@ -100,9 +98,7 @@ def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
     if recipe.refine:
         evidence = Evidence(
             lambda: training_texts(job.corpus, counted, "refining", progress),
-            held_out,
-            counted.held_out_scale,
-            job.threads,
+            HeldOutText(held_out, counted.held_out_scale, job.threads),
         )
         tokens, passes["refinement"] = refine(tokens, recipe, recipe.refine, evidence)
         progress.end()
@@ -110,7 +106,7 @@ def learn(job: Job, passes: dict[str, Any]) -> list[Token]:
 
 
 def _learn_in_turn(
-    job: Job, alphabet: list[int], passes: dict[str, Any]
+    job: Job, alphabet: list[int], report: dict[str, Any]
 ) -> tuple[list[Token], NDArray[np.int64]]:
     """The curriculum: words, then phrases. The tokens, and how often each is used in the training
     text (needed for pruning alone)."""
@@ -119,9 +115,10 @@ def _learn_in_turn(
     counted.by_language.clear()  # frees its memory
     words = learn_traditional(counted.words, alphabet, evidence, recipe, job.progress)
     phrases = learn_multiword(job, words)
-    passes |= _story(counted, words, phrases, recipe)
+    report["crossover"] = round(phrases.crossover / learnt_size(recipe), 5)
+    report["passes"] |= _story(counted, words, phrases)
     if evidence.report:
-        passes["scripts"] = evidence.report
+        report["passes"]["scripts"] = evidence.report
     characters = counted.words.characters()
     tokens = [Token(chr(code), int(characters[code]), "alphabet") for code in words.alphabet]
     pairs = zip(words.texts[: phrases.crossover], words.counts.tolist(), strict=False)
@@ -151,9 +148,7 @@ def _fit(
         uses,
         alphabet=alphabet,
         keep=size,
-        held_out=counted.decides(),
-        held_out_scale=counted.held_out_scale,
-        threads=job.threads,
+        held_out=HeldOutText(counted.decides(), counted.held_out_scale, job.threads),
         on_round=job.progress.at,
     )
     passes["pruning"] = {"candidates": len(tokens), "dropped": len(tokens) - len(kept)}
@@ -171,7 +166,7 @@ def _uses(
     in_words = merger.usage()
     entries = [chr(code) for code in words.alphabet] + words.texts[: phrases.crossover]
     if evidence.changes:  # the words were not counted as they are in the text
-        encoder = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0)
+        encoder = encoder_of(entries, fewest=False)
         changes = np.fromiter(evidence.changes.values(), dtype=np.int64)
         in_words -= encoder.usage(list(evidence.changes), threads, changes)[BYTES:]
     place = {text: i for i, text in enumerate(entries)}
@@ -195,10 +190,9 @@ def _report(counted: Counted) -> dict[str, Any]:
     return report
 
 
-def _story(counted: Counted, words: Words, phrases: Phrases, recipe: Recipe) -> dict[str, Any]:
+def _story(counted: Counted, words: Words, phrases: Phrases) -> dict[str, Any]:
     next_word = words.counts[phrases.crossover : phrases.crossover + 1].tolist()
     return {
-        "crossover": round(phrases.crossover / learnt_size(recipe), 5),
         "traditional": {
             "words": len(counted.words),
             "merges": phrases.crossover,
