@@ -231,6 +231,11 @@ class Tokenizer:
         return tuple(map(Token, self._texts, self._counts, self._births))
 
     @property
+    def texts(self) -> list[str]:
+        """Of the alphabet and the tokens, in rank order."""
+        return list(self._texts)
+
+    @property
     def vocab_size(self) -> int:
         """Special tokens, bytes, alphabet and tokens together: ids are below this."""
         return self._first_id + BYTES + len(self._texts)

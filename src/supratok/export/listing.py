@@ -1,0 +1,109 @@
+"""What every format needs to know of a tokenizer: one row an id, and which special token plays
+which part.
+
+    listing = listing_of(tokenizer, Roles(eos="</s>"))
+    listing.rows[0]            # Row("</s>", Kind.CONTROL, 0)
+
+Names are what a format has only one map for, from texts to ids, where we have three: a token that
+reads `<0x41>` would be taken for the byte, and a token that reads `</s>` for the special token.
+Such a tokenizer cannot be written, and is refused here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from dataclasses import dataclass
+
+from ..tokenizer import BYTES, Tokenizer
+
+SPACE = "▁"  # how SentencePiece and llama.cpp write a space inside a piece
+
+
+class Kind(enum.Enum):
+    """The kinds of pieces, with the numbers that SentencePiece and GGUF both give them."""
+
+    NORMAL = 1
+    UNKNOWN = 2
+    CONTROL = 3
+    BYTE = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One id."""
+
+    text: str  # a byte is written <0xE2>
+    kind: Kind
+    rank: int  # among the entries; of others 0
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which special tokens begin and end a text, fill up a batch, and stand for the unknown."""
+
+    bos: str | None = None
+    eos: str | None = None
+    pad: str | None = None
+    unk: str | None = None
+
+    def given(self) -> dict[str, str]:
+        return {role: text for role, text in dataclasses.asdict(self).items() if text is not None}
+
+
+@dataclass(frozen=True)
+class Listing:
+    rows: list[Row]  # by id
+    roles: Roles
+    ids: dict[str, int]  # of the special tokens
+    fewest: bool  # the rule
+
+    def id_of(self, role: str) -> int | None:
+        text = self.roles.given().get(role)
+        return None if text is None else self.ids[text]
+
+
+def listing_of(tokenizer: Tokenizer, roles: Roles | None = None) -> Listing:
+    roles = roles or Roles()
+    for role, text in roles.given().items():
+        if text not in tokenizer.special_tokens:
+            known = ", ".join(map(repr, tokenizer.special_tokens)) or "none"
+            raise ValueError(
+                f"{role}={text!r} is no special token of this tokenizer, which has {known}; train"
+                f" with special_tokens, or give it some: tokenizer.with_special_tokens([{text!r}])"
+            )
+    rows = _rows(tokenizer, roles)
+    _refuse_clashes(rows)
+    fewest = tokenizer.recipe.segmentation == "fewest"
+    return Listing(rows, roles, dict(tokenizer.special_tokens), fewest)
+
+
+def _rows(tokenizer: Tokenizer, roles: Roles) -> list[Row]:
+    specials = [
+        Row(text, Kind.UNKNOWN if text == roles.unk else Kind.CONTROL, 0)
+        for text in tokenizer.special_tokens
+    ]
+    names = [Row(f"<0x{byte:02X}>", Kind.BYTE, 0) for byte in range(BYTES)]
+    entries = [Row(text, Kind.NORMAL, rank) for rank, text in enumerate(tokenizer.texts)]
+    return specials + names + entries
+
+
+def _refuse_clashes(rows: list[Row]) -> None:
+    taken = {row.text for row in rows if row.kind is not Kind.NORMAL}
+    for id, row in enumerate(rows):
+        if row.kind is Kind.NORMAL and row.text in taken:
+            raise ValueError(
+                f"token {id} reads {row.text!r}, which is also the name of a byte or a special"
+                " token, and no other runtime can tell them apart; drop it with `supratok prune`,"
+                " or train with another special token"
+            )
+
+
+def swap_spaces(text: str) -> str:
+    """A piece as SentencePiece and llama.cpp write it: spaces as U+2581, which these read in a text
+    as a space. A literal U+2581 becomes a space here, so that no two pieces are written alike; such
+    a piece is never found in a text, because all spaces of texts are U+2581 there."""
+    return text.translate(_SWAP)
+
+
+_SWAP = str.maketrans({" ": SPACE, SPACE: " "})
