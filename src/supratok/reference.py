@@ -89,7 +89,7 @@ def choose_alphabet(characters: Counter[str], coverage: float) -> list[str]:
             break
         alphabet.append(char)
         covered += characters[char]
-    return alphabet
+    return [char for char in alphabet if char != "\0"]
 
 
 def learn_words(
