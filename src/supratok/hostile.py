@@ -32,7 +32,8 @@ _SCRIPTS = [
 _CHARACTERS = [
     "".join(map(chr, range(128))), "".join(map(chr, range(128, 256))), "a\0b\0\0", "\0",
     "\x7f\x80\x9f", "\ufffd", "\ufffe\uffff", "\U0010ffff\U000e0001\U0001f9ff", "\ue000\uf8ff",
-    "\u0378\u0379", "▁", "▁▁ ▁a", " ▁ ", "Ġ Ċ ĉ", "##ing @@", "ﷺ", "ｆｕｌｌ　ｗｉｄｔｈ", "½ ² ™ № ⅷ",
+    "\u0378\u0379", "▁", "▁▁ ▁a", " ▁ ", "Ġ Ċ ĉ", "##ing @@", "ﷺ", "ｆｕｌｌ　ｗｉｄｔｈ",
+    "½ ² ™ № ⅷ",
 ]  # fmt: skip
 
 _NAMES = [
