@@ -21,9 +21,10 @@ from rows import ENGLISH, Figures, Rows, code, identity, located, options, train
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
 from supratok.export import FORMATS
+from supratok.recipe import Segmentation
 from supratok.verify import verify
 
-RULES = ("merges", "fewest")
+RULES: tuple[Segmentation, ...] = ("merges", "fewest")
 SPECIALS = ("<s>", "</s>", "<pad>", "<unk>")
 HEAD = [
     "rule", "vocabulary", "runtime", "version", "lines", "tokens", "ids differ", "text lost",
@@ -53,6 +54,7 @@ def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) ->
 
     found = verify(folder, lines(files, each), watch=watch)
     return {
+        "rule": tokenizer.recipe.segmentation,
         "vocab_size": tokenizer.vocab_size,
         "seconds": seconds,
         "bytes": size,
@@ -61,10 +63,10 @@ def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) ->
     }
 
 
-def table_lines(rule: str, figures: Figures) -> list[list[str]]:
+def table_lines(figures: Figures) -> list[list[str]]:
     return [
         [
-            rule,
+            figures["rule"],
             f"{figures['vocab_size']:,}",
             row["runtime"],
             row["version"],
@@ -85,38 +87,38 @@ def main(arguments: list[str] | None = None) -> None:
     corpora = sorted(located(args.corpus, "train/ml").glob("*.jsonl.zst"))
     files = [*corpora, located(args.test, ENGLISH)]
     rows, table, notes = Rows(args.out, args.again), [], []
-    for rule in args.only if args.tokenizer is None else [None]:
-        name, tokenizer = _tokenizer(args, rule, corpora)
-        asked = {
-            "row": name,
-            "tokenizer": identity(tokenizer),
-            "files": [identity(path) for path in files],
-            "lines": args.lines,
-            "exporter": [code("export"), code("runtimes")],
-        }
-        loaded = Tokenizer.load(tokenizer)
-        folder = args.out / name
-        figures = rows.get(asked, lambda: measure(loaded, folder, files, args.lines))  # noqa: B023
-        table += table_lines(loaded.recipe.segmentation, figures)
-        notes.append(f"{name}: exported and checked in {figures['seconds']:.1f} s")
+    tokenizers = [args.tokenizer] if args.tokenizer else [
+        trained_file(args, rule, corpora) for rule in args.only
+    ]  # fmt: skip
+    for path in tokenizers:
+        figures = row(rows, args, path, files)
+        table += table_lines(figures)
+        notes.append(f"{path.stem}: exported and checked in {figures['seconds']:.1f} s")
         notes += [f"{runtime}: {why}" for runtime, why in figures["missing"].items()]
     notes.append(f"the first {args.lines:,} lines of each of {len(files)} files, and hostile texts")
     notes.append(rows.about())
     write_table(args.out, HEAD, table, notes)
 
 
-def _tokenizer(args: argparse.Namespace, rule: str | None, corpora: list[Path]) -> tuple[str, Path]:
-    """The name of the row and the file of the tokenizer, trained unless it is there."""
-    if args.tokenizer is not None:
-        return args.tokenizer.stem, args.tokenizer
-    name = f"{rule}-{args.sizes[0]}-{code()}"
-    path: Path = args.out / f"{name}.json"
+def row(rows: Rows, args: argparse.Namespace, path: Path, files: list[Path]) -> Figures:
+    asked = {
+        "row": path.stem,
+        "tokenizer": identity(path),
+        "files": [identity(file) for file in files],
+        "lines": args.lines,
+        "exporter": [code("export"), code("runtimes")],
+    }
+    tokenizer, folder = Tokenizer.load(path), args.out / path.stem
+    return rows.get(asked, lambda: measure(tokenizer, folder, files, args.lines))
+
+
+def trained_file(args: argparse.Namespace, rule: Segmentation, corpora: list[Path]) -> Path:
+    """The file of the tokenizer, trained unless it is there."""
+    path: Path = args.out / f"{rule}-{args.sizes[0]}-{code()}.json"
     if not path.exists():
-        recipe = Recipe.from_dict(
-            {"vocab_size": args.sizes[0], "segmentation": rule, "special_tokens": list(SPECIALS)}
-        )
+        recipe = Recipe(vocab_size=args.sizes[0], segmentation=rule, special_tokens=SPECIALS)
         trained(corpora, recipe, args.threads)[0].save(path)
-    return name, path
+    return path
 
 
 if __name__ == "__main__":
