@@ -1,0 +1,1 @@
+"""Other programs that read a tokenizer, behind one shape: texts to ids and back."""
