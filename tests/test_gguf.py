@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 import supratok
 from supratok import Recipe, Tokenizer
 from supratok.export import gguf as export
-from supratok.export.gguf import add_tokenizer, graft, write_vocabulary
+from supratok.export.gguf import graft, write_vocabulary
 from supratok.export.listing import Listing, Roles, listing_of
-from supratok.runtimes.llama_cpp import Runtime, open_vocabulary, tiny_model
+from supratok.runtimes import Runtime
+from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
 from supratok.tokenizer import Token
 from texts import HOSTILE, corpus, multilingual, prose
 
@@ -56,8 +57,8 @@ def fewest() -> Tokenizer:
     return learnt("fewest")
 
 
-def written(path: Path, tokenizer: Tokenizer, **options: Any) -> Path:
-    write_vocabulary(path, listing_of(tokenizer, ROLES), **options)
+def written(path: Path, tokenizer: Tokenizer) -> Path:
+    write_vocabulary(path, listing_of(tokenizer, ROLES))
     return path
 
 
@@ -82,7 +83,7 @@ def runtime(vocabulary: Path) -> Iterator[Runtime]:
 def runtime_of_fewest(
     tmp_path_factory: pytest.TempPathFactory, fewest: Tokenizer
 ) -> Iterator[Runtime]:
-    path = written(tmp_path_factory.mktemp("fewest") / "a.gguf", fewest, allow_fewest=True)
+    path = written(tmp_path_factory.mktemp("fewest") / "a.gguf", fewest)
     with opened(path) as found:
         yield found
 
@@ -174,10 +175,10 @@ def test_graft_refuses_a_model_that_is_too_small(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.gguf", "small.gguf"]
 
 
-def test_a_refused_file_leaves_the_old_one(tmp_path: Path, merges: Tokenizer) -> None:
+def test_a_refused_file_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "a.gguf").write_text("old")
-    with pytest.raises(ValueError, match="add_bos needs a token"):
-        write_vocabulary(tmp_path / "a.gguf", listing_of(merges), add_bos=True)
+    with pytest.raises(ValueError, match="control token"):
+        write_vocabulary(tmp_path / "a.gguf", made_of(CHAIN))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
 
 
@@ -192,7 +193,9 @@ def fields(path: Path) -> dict[str, Any]:
 
 
 def test_roles_and_template(tmp_path: Path, merges: Tokenizer) -> None:
-    path = written(tmp_path / "a.gguf", merges, chat_template="{{ x }}", add_bos=True, add_eos=True)
+    path = tmp_path / "a.gguf"
+    roles = Roles(*SPECIAL, add_bos=True, add_eos=True, chat_template="{{ x }}")
+    write_vocabulary(path, listing_of(merges, roles))
     found = fields(path)
     ids = [found[f"{role}_token_id"] for role in ("bos", "eos", "padding", "unknown")]
     assert ids == [0, 1, 2, 3]
@@ -282,11 +285,6 @@ def test_special_tokens_that_no_text_makes_are_fine(tmp_path: Path) -> None:
     with opened(tmp_path / "a.gguf") as runtime:
         for ids in runtime.encode_batch(["<|endoftext|>", "<s >", "</s>", "<|text|>"]):
             assert all(id >= 3 for id in ids)
-
-
-def test_fewest_is_written_only_when_asked_for(tmp_path: Path, fewest: Tokenizer) -> None:
-    with pytest.raises(ValueError, match="pass allow_fewest=True"):
-        add_tokenizer(gguf.GGUFWriter(tmp_path / "a.gguf", "llama"), listing_of(fewest))
 
 
 # --- Errors of the runtime -------------------------------------------------------------------

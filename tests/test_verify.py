@@ -10,7 +10,6 @@ import pytest
 
 from supratok.cli import main
 from supratok.hostile import hostile_texts
-from supratok.runtimes import open_all
 from supratok.verify import verify
 from test_export import small
 
@@ -26,6 +25,7 @@ def test_all_runtimes_agree(folder: Path) -> None:
     assert found.good and not found.missing
     names = [row.runtime for row in found.rows]
     assert names[:4] == ["supratok", "tokenizers", "transformers", "sentencepiece"]
+    assert names[4] in ("xllamacpp", "llama-cpp-python")
     assert found.rows[0].texts == found.rows[1].texts > 1000
     held = found.rows[3]
     assert held.left_out > 1 and held.texts + held.left_out == found.rows[0].texts
@@ -87,9 +87,9 @@ def test_a_runtime_that_is_not_installed_is_told(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "transformers" else found(name)
     )
-    assert open_all(folder).missing == {"transformers": "not installed: pip install transformers"}
     assert main(["verify", str(folder)]) == 0
-    assert "pip install transformers" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "transformers was not asked: not installed: pip install transformers" in said
 
 
 def test_the_command_reads_files(folder: Path, tmp_path: Path, capsys: Any) -> None:
@@ -109,7 +109,7 @@ def test_the_export_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     command = ["export", str(tmp_path / "my.json"), str(tmp_path / "out"), "--eos", "</s>"]
     assert main([*command, "--chat-template", str(tmp_path / "chat.jinja")]) == 0
     said = capsys.readouterr().out
-    assert "tokenizer.model" in said and "gguf was left out: llama.cpp has no bytes" in said
+    assert "tokenizer.model" in said and "gguf was left out: under the rule" in said
     config = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
     assert config["chat_template"].endswith("</s>") and config["eos_token"] == "</s>"
     assert main([*command, "--json", "--format", "huggingface"]) == 1  # tokenizer.model is there

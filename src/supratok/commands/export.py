@@ -17,7 +17,7 @@ from ..export.listing import Roles
 from ..show import new_console
 from ..tokenizer import Tokenizer
 from .common import put
-from .verify import verification_table
+from .verify import show_verification
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -62,4 +62,4 @@ def run(args: argparse.Namespace) -> None:
     console.print(f"{args.folder}: {', '.join(done.files)} in {seconds:,.1f} s")
     for name, reason in done.left_out.items():
         console.print(f"{name} was left out: {reason}")
-    console.print(verification_table(done.verification))
+    show_verification(done.verification)

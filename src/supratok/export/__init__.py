@@ -20,7 +20,7 @@ from pathlib import Path
 from ..runtimes import OURS
 from ..tokenizer import Tokenizer
 from ..verify import Verification, verify
-from . import huggingface, sentencepiece
+from . import gguf, huggingface, sentencepiece
 from .listing import Listing, Roles, listing_of
 
 # What each format writes, and the package that writing it needs.
@@ -29,7 +29,10 @@ FORMATS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "sentencepiece": (("tokenizer.model",), "sentencepiece"),
     "gguf": (("tokenizer.gguf",), "gguf"),
 }
-NO_BYTES = "llama.cpp has no bytes under the rule `fewest`; ask for gguf by name to have it anyway"
+NO_BYTES = (
+    "under the rule `fewest`, llama.cpp prints the bytes that a model generates as private"
+    " characters; ask for gguf by name to have it anyway"
+)
 
 
 @dataclass
@@ -50,14 +53,20 @@ def export(
     target = Path(folder)
     chosen, left_out = _choose(tokenizer, formats)
     listing = listing_of(tokenizer, roles)
-    files = [OURS, *(file for name in chosen for file in FORMATS[name][0])]
-    _refuse_stale(target, files)
+    _refuse_stale(target, _files(chosen))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
         made = Path(beside)
         tokenizer.save(made / OURS)
-        for name in chosen:
-            _write(name, made, tokenizer, listing)
+        for name in list(chosen):
+            try:
+                _write(name, made, tokenizer, listing)
+            except ValueError as error:  # this vocabulary cannot be written so
+                if formats is not None:
+                    raise
+                left_out[name] = str(error)
+                chosen.remove(name)
+        files = _files(chosen)
         verification = verify(made)
         if not verification.good:
             raise ValueError(
@@ -90,6 +99,10 @@ def _choose(
     return [name for name in FORMATS if name not in left_out], left_out
 
 
+def _files(formats: list[str]) -> list[str]:
+    return [OURS, *(file for name in formats for file in FORMATS[name][0])]
+
+
 def _refuse_stale(folder: Path, files: list[str]) -> None:
     """A file of an earlier export that stays behind would give other ids."""
     for name, (theirs, _) in FORMATS.items():
@@ -107,4 +120,4 @@ def _write(name: str, folder: Path, tokenizer: Tokenizer, listing: Listing) -> N
     elif name == "sentencepiece":
         sentencepiece.write(folder / "tokenizer.model", listing)
     else:
-        raise NotImplementedError
+        gguf.write_vocabulary(folder / "tokenizer.gguf", listing)

@@ -6,7 +6,7 @@
 `merges` is llama.cpp's tokenizer "llama", which joins by the score of the joined text: ours is
 minus the rank. All ids are the same. `fewest` is its tokenizer "t5" with equal scores, which knows
 no bytes; `characters.py` says how it gets them, and what remains: a byte that a model generates is
-printed as a private character. So it is written only when asked for, with `allow_fewest`.
+printed as a private character. So `export` writes it only when asked for by name.
 
 How models get here, with llama.cpp's own convert_hf_to_gguf.py:
 
@@ -23,12 +23,13 @@ token for the end of a turn because of its text. Vocabularies that this would ha
 from __future__ import annotations
 
 import contextlib
-import importlib
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ..names import CONTROL_NAMES
+from ..packages import package
 from .characters import byte_spellings, character_map
 from .listing import Kind, Listing, Row, swap_spaces
 
@@ -36,19 +37,6 @@ if TYPE_CHECKING:
     import gguf
 
 UNUSED = 5  # the kind of a row of the embedding table that no token has
-
-# Texts that llama.cpp takes for the end of a turn, or for a part of a form, wherever it finds them:
-# generation stops there, or the token is cut out of texts before any rule is applied.
-_LOOKALIKES = """
-</s> <eos> <EOT> _<EOT> [EOT] [EOS] [PAD] <PAD> <PRE> <SUF> <MID> ▁<PRE> ▁<SUF> ▁<MID> <REPO> [e~[
-<turn|> <|tool_response> <end_of_turn> <end_of_utterance> <reponame> <|eot_id|> <|im_end|> <|end|>
-<|return|> <|call|> <|flush|> <|calls|> <|endoftext|> <|end_of_text|> <|eom_id|> <|channel|>
-<|message|> <|start|> <|constrain|> <fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo>
-<fim_prefix> <fim_suffix> <fim_middle> <fim_pad> <|fim_prefix|> <|fim_suffix|> <|fim_middle|>
-<|fim_pad|> <|fim_repo|> <|repo_name|> <|file_sep|> <|prefix|> <|suffix|> <|middle|> <|code_prefix|>
-<|code_suffix|> <|code_middle|> <｜end▁of▁sentence｜> <｜fim▁begin｜> <｜fim▁hole｜> <｜fim▁end｜>
-"""
-LOOKALIKES = frozenset(_LOOKALIKES.split())
 
 
 class Entry(NamedTuple):
@@ -59,19 +47,10 @@ class Entry(NamedTuple):
     kind: int
 
 
-def add_tokenizer(
-    writer: gguf.GGUFWriter,
-    listing: Listing,
-    *,
-    chat_template: str | None = None,
-    add_bos: bool = False,
-    add_eos: bool = False,
-    allow_fewest: bool = False,
-    size: int | None = None,
-) -> None:
+def add_tokenizer(writer: gguf.GGUFWriter, listing: Listing, size: int | None = None) -> None:
     """Put the tokenizer into a file that is being written. The model's embedding table must have
     `size` rows: one a token, unless it has spare ones."""
-    entries = _entries(listing, allow_fewest)
+    entries = _entries(listing)
     _refuse_misreadings(listing, entries)
     entries += [_spare(id) for id in range(len(entries), size or 0)]
     writer.add_tokenizer_model("t5" if listing.fewest else "llama")
@@ -83,23 +62,23 @@ def add_tokenizer(
     writer.add_remove_extra_whitespaces(False)
     if listing.fewest:
         writer.add_precompiled_charsmap(character_map(listing))
-    _add_roles(writer, listing, {"bos": add_bos, "eos": add_eos})
-    if chat_template is not None:
-        writer.add_chat_template(chat_template)
+    _add_roles(writer, listing)
+    if listing.roles.chat_template is not None:
+        writer.add_chat_template(listing.roles.chat_template)
 
 
-def write_vocabulary(path: str | Path, listing: Listing, **options: Any) -> None:
-    """A file with the tokenizer alone and no model; `options` as of `add_tokenizer`."""
+def write_vocabulary(path: str | Path, listing: Listing) -> None:
+    """A file with the tokenizer alone and no model."""
     with _whole(Path(path)) as part:
-        writer = package().GGUFWriter(part, "llama")
-        add_tokenizer(writer, listing, **options)
+        writer = package("gguf", "export").GGUFWriter(part, "llama")
+        add_tokenizer(writer, listing)
         _write(writer)
 
 
-def graft(model: str | Path, path: str | Path, listing: Listing, **options: Any) -> None:
-    """Copy a model's file with our tokenizer in place of its own; `options` as of `add_tokenizer`.
-    The tensors are copied byte for byte, in turn; the file appears whole or not at all."""
-    reader = package().GGUFReader(model)
+def graft(model: str | Path, path: str | Path, listing: Listing) -> None:
+    """Copy a model's file with our tokenizer in place of its own. The tensors are copied byte for
+    byte, in turn; the file appears whole or not at all."""
+    reader = package("gguf", "export").GGUFReader(model)
     size = _rows(reader, model)
     if size < len(listing.rows):
         raise ValueError(
@@ -107,12 +86,12 @@ def graft(model: str | Path, path: str | Path, listing: Listing, **options: Any)
             " tokens of this tokenizer; graft the tokenizer that the model was trained with"
         )
     with _whole(Path(path)) as part:
-        writer = package().GGUFWriter(
+        writer = package("gguf", "export").GGUFWriter(
             part, reader.get_field("general.architecture").contents(), endianess=reader.endianess
         )
         writer.data_alignment = reader.alignment
         copy_fields(reader, writer, lambda name: not name.startswith("tokenizer."))
-        add_tokenizer(writer, listing, **options, size=size)
+        add_tokenizer(writer, listing, size)
         for tensor in reader.tensors:
             data = tensor.data
             writer.add_tensor_info(
@@ -132,27 +111,12 @@ def copy_fields(
             writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=inner)
 
 
-def package() -> Any:
-    try:
-        return importlib.import_module("gguf")
-    except ImportError as error:
-        raise ImportError(
-            "GGUF files need the package 'gguf': pip install supratok[export]"
-        ) from error
-
-
 # --- The entries
 
 
-def _entries(listing: Listing, allow_fewest: bool) -> list[Entry]:
+def _entries(listing: Listing) -> list[Entry]:
     if not listing.fewest:
         return [_entry(row, float(-row.rank)) for row in listing.rows]
-    if not allow_fewest:
-        raise ValueError(
-            "this tokenizer has the rule 'fewest', for which llama.cpp prints the bytes that a"
-            " model generates as private characters; pass allow_fewest=True to write it, or train"
-            " with segmentation='merges'"
-        )
     spellings = byte_spellings(listing)
     return [
         Entry(spellings[row.text], -1.0, Kind.NORMAL.value)
@@ -174,7 +138,7 @@ def _spare(id: int) -> Entry:
     return Entry(f"unused {id}", 0.0, UNUSED)
 
 
-def _add_roles(writer: gguf.GGUFWriter, listing: Listing, added: dict[str, bool]) -> None:
+def _add_roles(writer: gguf.GGUFWriter, listing: Listing) -> None:
     """Where a role is not given, llama.cpp has a default id and no way to say "none". The byte 0xFF
     is none of any UTF-8 text, so that no model generates it: it takes these roles.
 
@@ -188,12 +152,8 @@ def _add_roles(writer: gguf.GGUFWriter, listing: Listing, added: dict[str, bool]
         ids = {"pad": nothing} | ids | {"unk": nul}
     for role, id in ids.items():
         getattr(writer, f"add_{role}_token_id")(id)
-    for role, wanted in added.items():
-        if wanted and role not in given:
-            raise ValueError(
-                f"add_{role} needs a token to add; name a special token: Roles({role}=...)"
-            )
-        getattr(writer, f"add_add_{role}_token")(wanted)
+    writer.add_add_bos_token(listing.roles.add_bos)
+    writer.add_add_eos_token(listing.roles.add_eos)
 
 
 def _id_of(listing: Listing, byte: str) -> int:
@@ -209,13 +169,13 @@ def _refuse_misreadings(listing: Listing, entries: list[Entry]) -> None:
         if "\0" in entry.text:
             raise ValueError(
                 f"token {id} ({entry.text!r}) has a NUL character, at which llama.cpp ends every"
-                " token's text; train on text without it"
+                " token's text; train again: NUL is no longer part of an alphabet"
             )
-        if entry.kind == Kind.NORMAL.value and entry.text in LOOKALIKES:
+        if entry.kind == Kind.NORMAL.value and entry.text in CONTROL_NAMES:
             raise ValueError(
                 f"token {id} is ordinary text that reads {entry.text!r}, which llama.cpp takes for"
-                " a control token: text would be hidden, or generation would stop; train with it in"
-                " special_tokens, or drop it with `supratok prune`"
+                " a control token: text would be hidden, or generation would stop; train again, now"
+                " that such texts are not learnt, or drop it with `supratok prune`"
             )
         if ids.setdefault(entry.text, id) != id:
             raise ValueError(
@@ -235,8 +195,8 @@ def _refuse_joints(entries: list[Entry]) -> None:
         if parts is not None:
             raise ValueError(
                 f"token {id} reads {entry.text!r}, which llama.cpp would also make of the text"
-                f" {' + '.join(map(repr, parts))}, without being asked; train with another special"
-                " token, such as '<|endoftext|>', or drop one of the parts with `supratok prune`"
+                f" {' + '.join(map(repr, parts))}, without being asked; train with it among the"
+                " special tokens, or with a longer one, or drop a part with `supratok prune`"
             )
 
 

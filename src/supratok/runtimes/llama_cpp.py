@@ -22,29 +22,47 @@ import tempfile
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Self
 
-from ..export.gguf import copy_fields, package
+from ..export.gguf import copy_fields
+from ..packages import package
 
 WIDTH = 32  # of the smallest model
 AT_ONCE = 1_000_000  # characters a request
 SEPARATOR = 2**31 - 1  # no id: it stands between texts in a request, and in its answer
 
 
-class Runtime(Protocol):
-    """What both packages offer here. Special tokens in texts are text."""
+class Tokenizing:
+    """What both packages share."""
 
-    name: str
-    version: str
+    def __init__(self, path: str | Path) -> None:
+        with open(path, "rb") as file:
+            if file.read(4) != b"GGUF":
+                raise ValueError(f"{path}: llama.cpp cannot read this file, it is no GGUF")
+        reader = package("gguf", "export").GGUFReader(path)
+        tokens = reader.get_field("tokenizer.ggml.tokens").contents()
+        best_path = reader.get_field("tokenizer.ggml.model").contents() == "t5"
+        self._alphabet = {token for token in tokens if len(token) == 1} if best_path else None
 
-    def encode_batch(self, texts: list[str]) -> list[list[int]]: ...
-    def decode_batch(self, ids: list[list[int]]) -> list[str]: ...
-    def close(self) -> None: ...
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *_: object) -> None: ...
+    def can_hold(self, text: str) -> bool:
+        """It takes U+2581 for a space."""
+        return "▁" not in text
+
+    def can_return(self, text: str) -> bool:
+        """Under `fewest` bytes are printed as private characters: see export/characters.py."""
+        return self._alphabet is None or self._alphabet.issuperset(text.replace(" ", "▁"))
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def open_vocabulary(path: str | Path) -> Runtime:
+def open_vocabulary(path: str | Path) -> InProcess | Served:
     """The tokenizer of a GGUF file, in whichever package is installed."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"{path}: no such file; write one with supratok.export.gguf")
@@ -58,7 +76,7 @@ def open_vocabulary(path: str | Path) -> Runtime:
     )
 
 
-class InProcess:
+class InProcess(Tokenizing):
     """Through llama-cpp-python, which opens a tokenizer without a model.
 
     Its own `detokenize` has room for 32 bytes a token, and returns less of longer ones; so we call
@@ -67,6 +85,7 @@ class InProcess:
     name = "llama-cpp-python"
 
     def __init__(self, path: str | Path) -> None:
+        super().__init__(path)
         self._library = importlib.import_module("llama_cpp")
         self.version = importlib.metadata.version("llama-cpp-python")
         self._silence = self._library.llama_log_callback(lambda *_: None)
@@ -110,20 +129,15 @@ class InProcess:
     def close(self) -> None:
         self._library.llama_model_free(self._model)
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-class Served:
+class Served(Tokenizing):
     """Through xllamacpp's server, which only this machine can reach. A file that has a model is
     served as it is; around a tokenizer alone we write one."""
 
     name = "xllamacpp"
 
     def __init__(self, path: str | Path) -> None:
+        super().__init__(path)
         self.version = importlib.metadata.version("xllamacpp")
         self._folder = tempfile.TemporaryDirectory()
         try:
@@ -135,10 +149,7 @@ class Served:
         self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
 
     def _start(self, path: Path) -> subprocess.Popen[str]:
-        with open(path, "rb") as file:
-            if file.read(4) != b"GGUF":
-                raise ValueError(f"{path}: llama.cpp cannot read this file, it is no GGUF")
-        if not package().GGUFReader(path).tensors:
+        if not package("gguf", "export").GGUFReader(path).tensors:
             path, vocabulary = Path(self._folder.name) / "tiny.gguf", path
             tiny_model(path, vocabulary)
         script = Path(__file__).with_name("llama_server.py")
@@ -201,12 +212,6 @@ class Served:
         self._process.communicate()  # the end of its input is its end
         self._folder.cleanup()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
 
 def _portions(texts: list[str]) -> Iterator[list[str]]:
     some: list[str] = []
@@ -256,8 +261,8 @@ def tiny_model(
     GGUF file `vocabulary`."""
     import numpy as np
 
-    reader = package().GGUFReader(vocabulary)
-    writer = package().GGUFWriter(path, architecture)
+    reader = package("gguf", "export").GGUFReader(vocabulary)
+    writer = package("gguf", "export").GGUFWriter(path, architecture)
     writer.add_context_length(WIDTH)
     writer.add_embedding_length(WIDTH)
     writer.add_block_count(1)
