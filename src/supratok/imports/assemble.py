@@ -8,7 +8,7 @@ last. Tokens that are not formed from their own text are formed from no text: th
 
 A token must not rank before its parts here, and it does there now and then: runs of spaces are
 often listed longest first. Then it is made as soon as its parts are, so it may as well have their
-rank, if it grows to the right only:
+rank, if it does not matter in which order that happens (see `_refuse_disorder`):
 
     "    ": 1st rank, "   ": 2nd, "  ": 3rd    two spaces join; at once a third; at once a fourth
     all three tied                             the same, since the leftmost join comes first
@@ -149,17 +149,40 @@ def _shared_ranks(found: Found, parts: Mapping[str, Parts], rank: Rank) -> dict[
         left, right = parts[text]
         shared[text] = max(own[text], shared[left], shared[right])
     late = {shared[text] for text in parts if own[text] < shared[text]}
-    for text in parts:
-        if shared[text] not in late:
-            continue
-        first, second = (shared[part] == shared[text] for part in parts[text])
-        if second or first != (own[text] < shared[text]):
-            raise found.refuse(
-                f"the token {text!r} ranks before tokens that it is made from, or is made from such"
-                " tokens, in a way that no order of tokens gives",
-                AS_IT_IS,
-            )
+    for both in late:
+        _refuse_disorder(found, {t: own[t] for t in parts if shared[t] == both}, both, parts)
     return shared
+
+
+def _refuse_disorder(
+    found: Found, group: dict[str, float], last: float, parts: Mapping[str, Parts]
+) -> None:
+    """Whether tokens of this rank may be tied, though some of their own ranks are earlier.
+
+    When it is their turn, all that can be joined are the ones of the last rank, leftmost first; as
+    soon as one stands there, so can the others that it is part of. Taking the leftmost is the same
+    as taking the earliest if a token joins with what is before it rather than what is after it."""
+    before: dict[str, float] = {}
+    after: dict[str, float] = {}
+    for text, own in group.items():
+        left, right = parts[text]
+        if own == last and (left in group or right in group):
+            raise _out_of_order(found, text)
+        if left in group:
+            after[left] = min(own, after.get(left, math.inf))
+        if right in group:
+            before[right] = max(own, before.get(right, -math.inf))
+    for text in before.keys() & after.keys():
+        if before[text] > after[text]:
+            raise _out_of_order(found, text)
+
+
+def _out_of_order(found: Found, text: str) -> ValueError:
+    return found.refuse(
+        f"tokens around {text!r} rank before those that they are made from, in a way that no order"
+        " of tokens gives",
+        AS_IT_IS,
+    )
 
 
 def _check_parts(

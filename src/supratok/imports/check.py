@@ -41,7 +41,8 @@ def _texts(tokenizer: Tokenizer) -> list[str]:
     rng = random.Random(0)
     known = [text for text in tokenizer.texts if "▁" not in text]
     pairs = ["".join(rng.choices(known, k=2)) for _ in range(PAIRS if known else 0)]
-    return [*TEXTS, *pairs]
+    always = tokenizer.layout.always if tokenizer.layout else {}
+    return [*TEXTS, *pairs, *(f"a{text} b{text}" for text in always)]
 
 
 def read_inside(path: str | os.PathLike[str], name: str) -> tuple[Path, bytes]:

@@ -12,7 +12,6 @@ import importlib.util
 import json
 import math
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +53,7 @@ def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
         raise found.refuse(f"its model is {model['type']}, and here are BPE and Unigram", AS_IT_IS)
     _refuse_cuts(found, tokenizer, before)
     if importlib.util.find_spec("tokenizers"):
-        check_ids(tokenizer, str(file), _theirs(data), "tokenizers")
+        _check(tokenizer, str(file), data)
     return tokenizer
 
 
@@ -68,14 +67,25 @@ def _parse(name: str, data: bytes) -> Json:
     return document
 
 
-def _theirs(data: bytes) -> Callable[[str], list[int]]:
+def _check(tokenizer: Tokenizer, name: str, data: bytes) -> None:
     from tokenizers import Tokenizer as Theirs
 
-    tokenizer = Theirs.from_str(data.decode())
-    tokenizer.encode_special_tokens = True  # as text
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return lambda text: list(tokenizer.encode(text, add_special_tokens=False).ids)
+    theirs = Theirs.from_str(data.decode())
+    theirs.encode_special_tokens = True  # as text
+    theirs.no_truncation()
+    theirs.no_padding()
+    for text, id in tokenizer.special_tokens.items():
+        if theirs.token_to_id(text) != id:
+            raise ValueError(
+                f"{name}: it says that {text!r} has the id {id}, but tokenizers gives {text!r} the"
+                f" id {theirs.token_to_id(text)}; correct its added_tokens"
+            )
+    check_ids(
+        tokenizer,
+        name,
+        lambda text: theirs.encode(text, add_special_tokens=False).ids,
+        "tokenizers",
+    )
 
 
 # --- Before the model ------------------------------------------------------------------------
@@ -178,9 +188,13 @@ def _refuse_cuts(found: Found, tokenizer: Tokenizer, before: _Before) -> None:
 # --- Added tokens ----------------------------------------------------------------------------
 
 
-def _take_added(found: Found, document: Json, before: _Before) -> None:
+def _take_added(found: Found, document: Json, before: _Before, ids: dict[str, int]) -> None:
     for token in document.get("added_tokens") or []:
         text, id = token["content"], token["id"]
+        if ids.get(text, id) != id:
+            raise found.refuse(
+                f"its token {text!r} has the ids {id} and {ids[text]}", "correct its added_tokens"
+            )
         if token["special"]:
             found.special[text] = id
         elif before.replaces and SPACE in text and not token["normalized"]:
@@ -218,7 +232,7 @@ def _take_vocabulary(found: Found, document: Json, before: _Before, ids: dict[st
             "only tokenizers with byte_fallback can be imported",
         )
     found.take_bytes(ids)
-    _take_added(found, document, before)
+    _take_added(found, document, before, ids)
     unknown = document["model"].get("unk_token")
     if unknown in ids and unknown not in found.always and unknown not in _BYTE_NAMES:
         found.special.setdefault(unknown, ids[unknown])
