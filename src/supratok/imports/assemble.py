@@ -20,6 +20,7 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from .. import _core
 from ..layout import Layout
@@ -29,6 +30,9 @@ from ..tokenizer import BYTES, Token, Tokenizer, byte_name
 # The rank of a join, the lower the earlier; infinity if there is none.
 Rank = Callable[[str, str], float]
 Parts = tuple[str, str]
+# Where other programs lose text and this one does not, so that ids differ.
+LITERAL_SPACE = "a literal U+2581 is kept, and not read as a space"
+SPACE_FIRST = "a space at the beginning of a text is kept, beside the one that is put there"
 AS_IT_IS = "it cannot be imported; `supratok compare` can use it as it is"
 
 
@@ -44,6 +48,7 @@ class Found:
     always: dict[str, int] = field(default_factory=dict)
     spare: dict[str, int] = field(default_factory=dict)
     prefix: bool = False
+    differences: list[str] = field(default_factory=list)
 
     def refuse(self, why: str, remedy: str) -> ValueError:
         return ValueError(f"{self.name}: {why}; {remedy}")
@@ -215,7 +220,8 @@ def _tokenizer(
         prefix=found.prefix,
     )
     tokens = [Token(t, 0, "alphabet" if len(t) == 1 else "imported") for t in texts]
-    facts = {"from": found.name, "format": found.format, "spare": len(spare)}
+    facts: dict[str, Any] = {"from": found.name, "format": found.format, "spare": len(spare)}
+    facts["differences"] = found.differences
     recipe = replace(_recipe(layout.size, segmentation, texts), special_tokens=tuple(found.special))
     return Tokenizer(tokens, recipe, {"imported": facts}, layout)
 

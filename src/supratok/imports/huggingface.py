@@ -17,7 +17,7 @@ from typing import Any
 
 from ..export.listing import SPACE, swap_spaces
 from ..tokenizer import BYTES, Tokenizer, byte_name
-from .assemble import AS_IT_IS, Found, by_fewest, by_merges, one_score
+from .assemble import AS_IT_IS, LITERAL_SPACE, SPACE_FIRST, Found, by_fewest, by_merges, one_score
 from .check import check_ids, read_inside
 
 Json = dict[str, Any]
@@ -45,6 +45,8 @@ def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
     model = document["model"]
     before = _before(found, document)
     found.prefix = before.prefix
+    if before.replaces:
+        found.differences.append(LITERAL_SPACE)
     if model.get("type", "BPE") == "BPE":
         tokenizer = _read_bpe(found, document, before)
     elif model["type"] == "Unigram":
@@ -53,7 +55,7 @@ def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
         raise found.refuse(f"its model is {model['type']}, and here are BPE and Unigram", AS_IT_IS)
     _refuse_cuts(found, tokenizer, before)
     if importlib.util.find_spec("tokenizers"):
-        _check(tokenizer, str(file), data)
+        _check(tokenizer, str(file), data, SPACE_FIRST not in found.differences)
     return tokenizer
 
 
@@ -67,7 +69,7 @@ def _parse(name: str, data: bytes) -> Json:
     return document
 
 
-def _check(tokenizer: Tokenizer, name: str, data: bytes) -> None:
+def _check(tokenizer: Tokenizer, name: str, data: bytes, space_first: bool) -> None:
     from tokenizers import Tokenizer as Theirs
 
     theirs = Theirs.from_str(data.decode())
@@ -85,6 +87,7 @@ def _check(tokenizer: Tokenizer, name: str, data: bytes) -> None:
         name,
         lambda text: theirs.encode(text, add_special_tokens=False).ids,
         "tokenizers",
+        space_first,
     )
 
 
@@ -124,7 +127,7 @@ def _normalizer(found: Found, step: Json, before: _Before) -> None:
 
 def _pre_tokenizer(found: Found, step: Json, before: _Before) -> None:
     kind, pattern = step["type"], step.get("pattern", {})
-    if kind == "Metaspace" and step["replacement"] == SPACE:
+    if kind == "Metaspace" and step["replacement"] == SPACE and not before.prefix:
         _metaspace(found, step, before)
     elif kind == "Split" and pattern.get("String") == " " and before.replaces:
         pass  # there are no spaces any more
@@ -141,11 +144,8 @@ def _pre_tokenizer(found: Found, step: Json, before: _Before) -> None:
 def _metaspace(found: Found, step: Json, before: _Before) -> None:
     adds = step.get("prepend_scheme", "always" if step.get("add_prefix_space", True) else "never")
     if adds != "never":
-        raise found.refuse(
-            "it puts a space only before texts that have none (pre-tokenizer Metaspace,"
-            f" prepend_scheme {adds!r}), so that 'a' and ' a' cannot be told apart",
-            "import its tokenizer.model with from_sentencepiece, which has no such exception",
-        )
+        before.prefix = True
+        found.differences.append(SPACE_FIRST)
     before.replaces = True
     before.cuts_words |= step.get("split", True)
 

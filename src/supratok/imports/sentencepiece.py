@@ -15,7 +15,7 @@ from typing import Any
 from ..compare import _package
 from ..export.listing import Kind, swap_spaces
 from ..tokenizer import Tokenizer
-from .assemble import AS_IT_IS, Found, by_fewest, by_merges, one_score
+from .assemble import AS_IT_IS, LITERAL_SPACE, Found, by_fewest, by_merges, one_score
 from .check import check_ids, read_inside
 
 _UNIGRAM, _BPE = 1, 2  # of TrainerSpec.ModelType
@@ -25,7 +25,8 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
     """The tokenizer of a `.model` file, or of a folder with a `tokenizer.model`."""
     file, data = read_inside(path, "tokenizer.model")
     model = _parse(str(file), data)
-    found = Found(file.name, "sentencepiece", prefix=model.normalizer_spec.add_dummy_prefix)
+    found = Found(file.name, "sentencepiece", differences=[LITERAL_SPACE])
+    found.prefix = model.normalizer_spec.add_dummy_prefix
     _refuse_options(found, model)
     scores, unused = _sort_out(found, model)
     if model.trainer_spec.model_type == _BPE:
