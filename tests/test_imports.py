@@ -191,9 +191,11 @@ def test_sentencepiece_refusals(make: Callable[[], Any], message: str, tmp_path:
 
 def test_what_is_no_model(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.model"
-    for data, message in ((b"\xff\xff", "not a SentencePiece model"), (b"", "without pieces")):
+    twice = llama()
+    twice.pieces.add(piece="a")
+    for data in (b"\xff\xff", b"", twice.SerializeToString()):
         path.write_bytes(data)
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match="no model for SentencePiece"):
             Tokenizer.from_sentencepiece(path)
     for text, message in (("{", "not a tokenizer.json"), ("[]", "it has no model")):
         path.write_text(text)
@@ -428,7 +430,7 @@ def scored(special: float) -> Json:
 
 
 HF_REFUSALS: list[tuple[Callable[[], Json], str]] = [
-    (byte_level, "pre-tokenizer ByteLevel.*compare"),
+    (byte_level, "pre-tokenizer ByteLevel.*; it cannot be imported"),
     (lambda: from_sp(llama(), normalizer={"type": "NFKC"}), "normalizer NFKC"),
     (lambda: metaspace("never", True), r"cuts text before each space .*its token"),
     (lambda: isolating({"String": "b"}), "cuts out characters.*'b' holds one"),

@@ -253,11 +253,13 @@ class Tokenizer:
     def decode_bytes(self, ids: Ids) -> bytes:
         """The same as bytes, exactly."""
         ids = [int(id) for id in ids]
-        stretches = itertools.groupby(ids, self._others.__contains__)
-        data = b"".join(
-            b"".join(self._others[id] for id in some) if other else self._decode_ordinary(some)
-            for other, some in stretches
-        )
+        if self._others.keys().isdisjoint(ids):
+            data = self._decode_ordinary(ids)
+        else:
+            data = b"".join(
+                b"".join(self._others[id] for id in some) if other else self._decode_ordinary(some)
+                for other, some in itertools.groupby(ids, self._others.__contains__)
+            )
         if not self._prefix:
             return data
         special = itertools.takewhile(set(self._ids.special).__contains__, ids)

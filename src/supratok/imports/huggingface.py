@@ -137,7 +137,7 @@ def _pre_tokenizer(found: Found, step: Json, before: _Before) -> None:
         raise found.refuse(
             f"it cuts text by a pattern before encoding (pre-tokenizer {kind}), and the rules here"
             " have none",
-            "`supratok compare` can use it as it is; to build on it, train with its text",
+            AS_IT_IS,
         )
 
 

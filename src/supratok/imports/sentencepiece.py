@@ -12,7 +12,6 @@ import math
 import os
 from typing import Any
 
-from ..compare import _package
 from ..export.listing import Kind, swap_spaces
 from ..tokenizer import Tokenizer
 from .assemble import AS_IT_IS, LITERAL_SPACE, Found, by_fewest, by_merges, one_score
@@ -24,7 +23,7 @@ _UNIGRAM, _BPE = 1, 2  # of TrainerSpec.ModelType
 def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
     """The tokenizer of a `.model` file, or of a folder with a `tokenizer.model`."""
     file, data = read_inside(path, "tokenizer.model")
-    model = _parse(str(file), data)
+    model, theirs = _parse(str(file), data)
     found = Found(file.name, "sentencepiece", differences=[LITERAL_SPACE])
     found.prefix = model.normalizer_spec.add_dummy_prefix
     _refuse_options(found, model)
@@ -35,28 +34,27 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
     else:
         one_score(found, scores)
         tokenizer = by_fewest(found)
-    processor = _package("sentencepiece").SentencePieceProcessor(model_proto=data)
-    check_ids(tokenizer, str(file), processor.encode, "sentencepiece")
+    check_ids(tokenizer, str(file), theirs.encode, "sentencepiece")
     return tokenizer
 
 
-def _parse(name: str, data: bytes) -> Any:
+def _parse(name: str, data: bytes) -> tuple[Any, Any]:
+    """The model, and the program that runs it."""
     try:
-        from google.protobuf.message import DecodeError
-        from sentencepiece import sentencepiece_model_pb2
+        from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
     except ImportError as error:
         raise ImportError(
             "reading a SentencePiece model needs the packages 'sentencepiece' and 'protobuf':"
             " pip install supratok[export]"
         ) from error
-    model = sentencepiece_model_pb2.ModelProto()
     try:
-        model.ParseFromString(data)
-    except DecodeError as error:
-        raise ValueError(f"{name}: not a SentencePiece model ({error}); fetch it again") from error
+        processor = SentencePieceProcessor(model_proto=data)
+    except RuntimeError as error:
+        raise ValueError(f"{name}: no model for SentencePiece ({error}); fetch it again") from error
+    model = sentencepiece_model_pb2.ModelProto.FromString(data)
     if not model.pieces:
-        raise ValueError(f"{name}: a SentencePiece model without pieces; fetch it again")
-    return model
+        raise ValueError(f"{name}: no model for SentencePiece (it is empty); fetch it again")
+    return model, processor
 
 
 def _refuse_options(found: Found, model: Any) -> None:
