@@ -302,8 +302,13 @@ class Tokenizer:
     def merges(self) -> list[tuple[str, str]]:
         """What each token is joined from under the merges rule, in rank order. There is one such
         pair, whatever stands around the token: until it is joined, only joins inside it happen, and
-        in the same order as if it stood alone."""
-        pairs = filter(None, map(self._core.parts, range(len(self._texts))))
+        in the same order as if it stood alone.
+
+        Tied tokens come longest first, which is how runs of spaces are made from the left where
+        each pair has a rank of its own."""
+        ranks = self._ids.ranks()
+        order = sorted(range(len(ranks)), key=lambda entry: (ranks[entry], -entry))
+        pairs = filter(None, map(self._core.parts, order))
         return [(self._texts[left], self._texts[right]) for left, right in pairs]
 
     @property

@@ -7,49 +7,32 @@ we think it is.
 from __future__ import annotations
 
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 
 from ..compare import _read
+from ..export.listing import SPACE
+from ..hostile import hostile_texts
 from ..tokenizer import Tokenizer
-
-TEXTS = (
-    "", " ", "  ", "a", " a", "a ", "Hello, world!", "  two spaces,  three   and\ttabs\t\t.",
-    "\n", "\n\n\n", "line\nline\r\n\r\nline", " " * 37 + "x" + " " * 18, "def f():\n        pass\n",
-    "Don't stop: it's 12,345.67 (or 1e-9)!", "naïve café, Œuvre, straße, Ελληνικά, русский язык",
-    "日本語のテキスト。中文文本，繁體", "한국어 텍스트", "ภาษาไทย", "نص عربي", "हिन्दी", "עברית",
-    "🙂🙂👩‍👩‍👧 ❤️", "\x00\x01\x7f\x80\xa0\u2028\ufeff", "e\u0301 ﷺ ﬁ Ａ", "a" * 50, "ab" * 40,
-    "<s></s><unk><pad>[INST] x [/INST]<0x41>", "https://example.com/?q=a%20b&c=d#e", "{}[]()<>;:",
-)  # fmt: skip
-PAIRS = 1000  # of tokens, written side by side
+from .assemble import LITERAL_SPACE, SPACE_FIRST, Found
 
 
 def check_ids(
-    tokenizer: Tokenizer,
-    name: str,
-    theirs: Callable[[str], list[int]],
-    program: str,
-    space_first: bool = True,
+    tokenizer: Tokenizer, found: Found, theirs: Callable[[str], list[int]], program: str
 ) -> None:
-    """`space_first`: whether their program keeps a space at the beginning of a text."""
-    for text in _texts(tokenizer):
-        if text.startswith(" ") and not space_first:
+    """Hostile texts, but for those that their program loses something of."""
+    names = [*tokenizer.special_tokens, *found.always]
+    for text in hostile_texts(tokenizer.texts, names):
+        if SPACE in text and LITERAL_SPACE in found.differences:
+            continue
+        if text.startswith(" ") and SPACE_FIRST in found.differences:
             continue
         ours, other = tokenizer.encode(text), theirs(text)
         if ours != other:
             raise ValueError(
-                f"{name}: {program} encodes {text!r} as {other}, and this import as {ours}; it"
-                " cannot be imported; please report this"
+                f"{found.name}: {program} encodes {text[:200]!r} as {other[:50]}, and this import"
+                f" as {ours[:50]}; it cannot be imported; please report this"
             )
-
-
-def _texts(tokenizer: Tokenizer) -> list[str]:
-    rng = random.Random(0)
-    known = [text for text in tokenizer.texts if "▁" not in text]
-    pairs = ["".join(rng.choices(known, k=2)) for _ in range(PAIRS if known else 0)]
-    always = tokenizer.layout.always if tokenizer.layout else {}
-    return [*TEXTS, *pairs, *(f"a{text} b{text}" for text in always)]
 
 
 def read_inside(path: str | os.PathLike[str], name: str) -> tuple[Path, bytes]:

@@ -12,6 +12,7 @@ import importlib.util
 import json
 import math
 import os
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,7 +56,7 @@ def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
         raise found.refuse(f"its model is {model['type']}, and here are BPE and Unigram", AS_IT_IS)
     _refuse_cuts(found, tokenizer, before)
     if importlib.util.find_spec("tokenizers"):
-        _check(tokenizer, str(file), data, SPACE_FIRST not in found.differences)
+        _check(tokenizer, found, data)
     return tokenizer
 
 
@@ -69,7 +70,7 @@ def _parse(name: str, data: bytes) -> Json:
     return document
 
 
-def _check(tokenizer: Tokenizer, name: str, data: bytes, space_first: bool) -> None:
+def _check(tokenizer: Tokenizer, found: Found, data: bytes) -> None:
     from tokenizers import Tokenizer as Theirs
 
     theirs = Theirs.from_str(data.decode())
@@ -78,17 +79,16 @@ def _check(tokenizer: Tokenizer, name: str, data: bytes, space_first: bool) -> N
     theirs.no_padding()
     for text, id in tokenizer.special_tokens.items():
         if theirs.token_to_id(text) != id:
-            raise ValueError(
-                f"{name}: it says that {text!r} has the id {id}, but tokenizers gives {text!r} the"
-                f" id {theirs.token_to_id(text)}; correct its added_tokens"
+            raise found.refuse(
+                f"its special token {text!r} is said to have the id {id}, but tokenizers gives it"
+                f" the id {theirs.token_to_id(text)}",
+                "correct its added_tokens",
             )
-    check_ids(
-        tokenizer,
-        name,
-        lambda text: theirs.encode(text, add_special_tokens=False).ids,
-        "tokenizers",
-        space_first,
-    )
+
+    def encode(text: str) -> list[int]:
+        return list(theirs.encode(text, add_special_tokens=False).ids)
+
+    check_ids(tokenizer, found, encode, "tokenizers")
 
 
 # --- Before the model ------------------------------------------------------------------------
@@ -151,21 +151,13 @@ def _metaspace(found: Found, step: Json, before: _Before) -> None:
 
 
 def _characters(pattern: Json) -> set[str]:
-    """The characters that a pattern stands for: one, or a class such as [<>] that lists them."""
+    """The characters that a pattern stands for: one, or several with bars between them."""
     if "String" in pattern:
         return set(pattern["String"]) if len(pattern["String"]) == 1 else set()
-    regex = pattern.get("Regex", "")
-    if len(regex) < 3 or regex[0] + regex[-1] != "[]":
+    one = r"(?:\\[^0-9A-Za-z]|[^\\.^$*+?{}\[\]()|])"
+    if not re.fullmatch(rf"{one}(?:\|{one})*", pattern.get("Regex", ""), re.DOTALL):
         return set()
-    listed, characters = iter(regex[1:-1]), set[str]()
-    for char in listed:
-        if char in "[]^-&":  # may mean more than themselves
-            return set()
-        escaped = next(listed, "") if char == "\\" else char
-        if char == "\\" and (not escaped or escaped.isalnum()):
-            return set()
-        characters.add(escaped)
-    return characters
+    return {char[-1] for char in re.findall(one, pattern["Regex"], re.DOTALL)}
 
 
 def _refuse_cuts(found: Found, tokenizer: Tokenizer, before: _Before) -> None:

@@ -13,6 +13,7 @@ import os
 from typing import Any
 
 from ..export.listing import Kind, swap_spaces
+from ..packages import package
 from ..tokenizer import Tokenizer
 from .assemble import AS_IT_IS, LITERAL_SPACE, Found, by_fewest, by_merges, one_score
 from .check import check_ids, read_inside
@@ -34,24 +35,18 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
     else:
         one_score(found, scores)
         tokenizer = by_fewest(found)
-    check_ids(tokenizer, str(file), theirs.encode, "sentencepiece")
+    check_ids(tokenizer, found, theirs.encode, "sentencepiece")
     return tokenizer
 
 
 def _parse(name: str, data: bytes) -> tuple[Any, Any]:
     """The model, and the program that runs it."""
+    proto = package("sentencepiece.sentencepiece_model_pb2", "export")
     try:
-        from sentencepiece import SentencePieceProcessor, sentencepiece_model_pb2
-    except ImportError as error:
-        raise ImportError(
-            "reading a SentencePiece model needs the packages 'sentencepiece' and 'protobuf':"
-            " pip install supratok[export]"
-        ) from error
-    try:
-        processor = SentencePieceProcessor(model_proto=data)
+        processor = package("sentencepiece", "export").SentencePieceProcessor(model_proto=data)
     except RuntimeError as error:
         raise ValueError(f"{name}: no model for SentencePiece ({error}); fetch it again") from error
-    model = sentencepiece_model_pb2.ModelProto.FromString(data)
+    model = proto.ModelProto.FromString(data)
     if not model.pieces:
         raise ValueError(f"{name}: no model for SentencePiece (it is empty); fetch it again")
     return model, processor
@@ -93,7 +88,7 @@ def _sort_out(found: Found, model: Any) -> tuple[dict[str, float], dict[str, int
         if piece.type == Kind.BYTE.value:
             names[piece.piece] = id
         elif piece.type in (Kind.CONTROL.value, Kind.UNKNOWN.value):
-            found.special[text] = id
+            found.special[piece.piece] = id
         elif piece.type == Kind.USER_DEFINED.value:
             found.always[text] = id
         elif piece.type == Kind.UNUSED.value and unigram:
