@@ -519,6 +519,33 @@ def test_our_own_come_back(rule: Any, coverage: float, tmp_path: Path) -> None:
         assert back.texts == ours.texts or rule == "fewest"
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_imported_tokenizers_are_exported(shape: str, tmp_path: Path) -> None:
+    """With their ids, and so that they can be imported again."""
+    (tmp_path / "tokenizer.model").write_bytes(SHAPES[shape]().SerializeToString())
+    ours = Tokenizer.from_sentencepiece(tmp_path).with_special_tokens(["<new>"])
+    ours.export(tmp_path / "out", ["huggingface", "sentencepiece"], unk="<unk>", eos="<new>")
+    assert ours.layout
+    for read in (Tokenizer.from_huggingface, Tokenizer.from_sentencepiece):
+        back = read(tmp_path / "out")
+        assert back.special_tokens == ours.special_tokens
+        assert back.layout
+        assert back.layout.always == ours.layout.always
+        for text in [*LINES, *HOSTILE]:
+            assert back.encode(text) == ours.encode(text)
+
+
+def test_a_prefix_and_cuts_are_not_for_hugging_face(tmp_path: Path) -> None:
+    model = sp_model(user_defined_symbols=["[REF]"])
+    (tmp_path / "tokenizer.model").write_bytes(model.SerializeToString())
+    ours = Tokenizer.from_sentencepiece(tmp_path)
+    with pytest.raises(ValueError, match="export the format sentencepiece"):
+        ours.export(tmp_path / "out", ["huggingface"])
+    assert not (tmp_path / "out").exists()
+    ours.export(tmp_path / "out", ["sentencepiece"], unk="<unk>")
+    assert Tokenizer.from_sentencepiece(tmp_path / "out").layout == ours.layout
+
+
 def test_the_import_is_tried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that does not do what we think it does is found at once."""
     monkeypatch.setattr(
