@@ -105,7 +105,8 @@ def _hostile(first: Runtime) -> list[str]:
     """Made of our own tokens where they are known."""
     if not isinstance(first, Ours):
         return hostile_texts([], [])
-    return hostile_texts(first.tokenizer.texts, list(first.tokenizer.special_tokens))
+    always = first.tokenizer.layout.always if first.tokenizer.layout else ()
+    return hostile_texts(first.tokenizer.texts, [*first.tokenizer.special_tokens, *always])
 
 
 def _check(texts: list[str], runtimes: list[Runtime], rows: list[Checked]) -> None:

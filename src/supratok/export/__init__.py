@@ -35,6 +35,11 @@ NO_BYTES = (
 )
 
 
+MANY_PREFIXES = (
+    "tokenizers puts the space not only before a text, but also after each text that is cut out"
+)
+
+
 @dataclass
 class Exported:
     folder: Path
@@ -94,6 +99,8 @@ def _choose(
     for name, (_, package) in FORMATS.items():
         if package is not None and importlib.util.find_spec(package) is None:
             left_out[name] = f"{package} is not installed: pip install supratok[export]"
+    if (layout := tokenizer.layout) and layout.prefix and layout.always:
+        left_out["huggingface"] = MANY_PREFIXES
     if tokenizer.recipe.segmentation == "fewest":
         left_out["gguf"] = NO_BYTES
     return [name for name in FORMATS if name not in left_out], left_out
