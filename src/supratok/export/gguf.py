@@ -58,7 +58,7 @@ def add_tokenizer(writer: gguf.GGUFWriter, listing: Listing, size: int | None = 
     writer.add_token_list([entry.text for entry in entries])
     writer.add_token_scores([entry.score for entry in entries])
     writer.add_token_types([entry.kind for entry in entries])
-    writer.add_add_space_prefix(False)
+    writer.add_add_space_prefix(listing.prefix)
     writer.add_remove_extra_whitespaces(False)
     if listing.fewest:
         writer.add_precompiled_charsmap(character_map(listing))
