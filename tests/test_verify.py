@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from supratok import Tokenizer
 from supratok.cli import main
 from supratok.hostile import hostile_texts
+from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
 from supratok.verify import verify
 from test_export import small
 
@@ -130,3 +132,27 @@ def test_hostile_text_is_the_same_each_time_and_covers_its_kinds() -> None:
     assert sum(bool(set(text) - known) for text in texts) > 100
     assert sum(text in texts for text in (token * 3 for token in tokenizer.texts)) > 100
     assert len(hostile_texts([], [])) > 100
+
+
+def test_the_graft_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = small("merges", special_tokens=("</s>",))
+    tokenizer.export(tmp_path / "x", ["gguf"])
+    tiny_model(tmp_path / "model.gguf", tmp_path / "x" / "tokenizer.gguf", "gpt2")
+    ours, out = str(tmp_path / "x" / "supratok.json"), tmp_path / "out.gguf"
+    command = ["graft", str(tmp_path / "model.gguf"), ours, "--out", str(out)]
+    assert main([*command, "--eos", "</s>"]) == 0
+    with open_vocabulary(out) as runtime:
+        assert runtime.encode_batch(["the cat"]) == [tokenizer.encode("the cat")]
+    assert main([*command, "--eos", "<eos>"]) == 1
+    assert "no special token" in capsys.readouterr().err
+
+
+def test_the_import_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = small("fewest", special_tokens=("</s>",))
+    tokenizer.export(tmp_path / "x", ["huggingface", "sentencepiece"])
+    for path in (tmp_path / "x", tmp_path / "x" / "tokenizer.model"):
+        assert main(["import", str(path), "--out", str(tmp_path / "back.json")]) == 0
+        back = Tokenizer.load(tmp_path / "back.json")
+        assert back.encode("the cat in New York") == tokenizer.encode("the cat in New York")
+    assert "literal U+2581" in capsys.readouterr().err
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "back.json")]) == 1

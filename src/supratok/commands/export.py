@@ -31,6 +31,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         choices=list(FORMATS),
         help="may be repeated; all that apply, unless said",
     )
+    role_options(command)
+    add("--json", action="store_true", help="the result as JSON")
+
+
+def role_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
     for role, what in (
         ("bos", "begins a text"),
         ("eos", "ends a text"),
@@ -41,16 +47,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--add-bos", action="store_true", help="put bos before each text")
     add("--add-eos", action="store_true", help="put eos after each text")
     add("--chat-template", type=Path, metavar="FILE", help="in Jinja, as transformers reads it")
-    add("--json", action="store_true", help="the result as JSON")
+
+
+def roles_of(args: argparse.Namespace) -> Roles:
+    given = {role: getattr(args, role) for role in ("bos", "eos", "pad", "unk")}
+    template = args.chat_template.read_text(encoding="utf-8") if args.chat_template else None
+    return Roles(**given, add_bos=args.add_bos, add_eos=args.add_eos, chat_template=template)
 
 
 def run(args: argparse.Namespace) -> None:
     began = time.monotonic()
-    template = args.chat_template and args.chat_template.read_text(encoding="utf-8")
-    roles = Roles(
-        args.bos, args.eos, args.pad, args.unk, args.add_bos, args.add_eos, template or None
-    )
-    done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles)
+    done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles_of(args))
     seconds = round(time.monotonic() - began, 2)
     if args.json:
         facts = {"files": done.files, "left_out": done.left_out, "seconds": seconds}
