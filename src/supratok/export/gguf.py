@@ -10,11 +10,15 @@ printed as a private character. So it is written only when asked for, with `allo
 
 How models get here, with llama.cpp's own convert_hf_to_gguf.py:
 
-- Llama-class: it reads `tokenizer.model` from the folder, and our ids come out. The folder needs
-  `"add_prefix_space": false` in tokenizer_config.json, and no special tokens beyond the model's.
-- GPT-2-class, and every other class whose converter reads `tokenizer.json` alone: it stops ("BPE
-  pre-tokenizer was not recognized"), because it knows pre-tokenizers by a checksum. Let it convert
-  the weights with any tokenizer of the same size or less that it knows, then `graft`.
+- Llama-class: it reads `tokenizer.model` from the folder, and our ids come out, if the folder's
+  tokenizer_config.json says `"add_prefix_space": false`. Without that, or without the file
+  `tokenizer.model`, it writes wrong ids and says nothing: `graft` ours afterwards.
+- GPT-2-class, and all others whose converter reads `tokenizer.json` alone: it knows pre-tokenizers
+  by a checksum, and stops ("BPE pre-tokenizer was not recognized"). Before it is run as a program,
+  in the same Python, give its models our tokenizer (config.json of GPT-2 must have "n_ctx", too):
+
+      from conversion.base import TextModel
+      TextModel.set_vocab = lambda self: add_tokenizer(self.gguf_writer, listing)
 
 What llama.cpp cannot do, whatever we write: it reads U+2581 in a text as a space, and it takes a
 token for the end of a turn because of its text. Vocabularies that this would harm are refused.

@@ -16,6 +16,7 @@ import importlib
 import importlib.metadata
 import importlib.util
 import json
+import struct
 import subprocess
 import sys
 import tempfile
@@ -136,9 +137,10 @@ class Served:
 
     def _start(self, path: Path) -> subprocess.Popen[str]:
         with open(path, "rb") as file:
-            if file.read(4) != b"GGUF":
-                raise ValueError(f"{path}: llama.cpp cannot read this file, it is no GGUF")
-        if not package().GGUFReader(path).tensors:
+            magic, _, tensors = struct.unpack("<4sIQ", file.read(16).ljust(16))
+        if magic != b"GGUF":
+            raise ValueError(f"{path}: llama.cpp cannot read this file, it is no GGUF")
+        if tensors == 0:
             path, vocabulary = Path(self._folder.name) / "tiny.gguf", path
             tiny_model(path, vocabulary)
         script = Path(__file__).with_name("llama_server.py")
