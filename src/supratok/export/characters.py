@@ -20,7 +20,7 @@ import struct
 
 from .listing import Kind, Listing, swap_spaces
 
-BLOCK = 256  # units that share all but the last byte of their index
+BLOCK = 256  # units that one byte can tell apart, and private characters for all bytes
 
 
 def byte_spellings(listing: Listing) -> dict[str, str]:
@@ -72,23 +72,32 @@ def _double_array(places: dict[bytes, int]) -> list[int]:
     byte c at b ^ c, where the unit names c; its value, if it has one, is at b. A unit holds i ^ b
     from bit 10 on, and in bit 8 whether there is a value.
 
-    Invariant: no two nodes have one base. A node with children gets a block of its own; one without
-    needs only a place for its value, which is any free one that is no base of a block."""
-    children: dict[bytes, list[int]] = {}
+    Invariant: no two nodes have one base, so that no node finds another's children."""
+    children: dict[bytes, list[int]] = {key: [] for key in [b"", *places]}
     for prefix in sorted({key[:end] for key in places for end in range(1, len(key) + 1)}):
         children.setdefault(prefix[:-1], []).append(prefix[-1])
-    base = {prefix: BLOCK * (place + 1) for place, prefix in enumerate(children)}
-    index = {b"": 0} | {
-        prefix + bytes([byte]): base[prefix] ^ byte
-        for prefix, bytes_ in children.items()
-        for byte in bytes_
-    }
-    taken = set(index.values())
-    free = (at for at in range(BLOCK, 1 << 21) if at % BLOCK and at not in taken)
-    base |= {key: next(free) for key in sorted(places) if key not in base}
-    units = [0] * (max(base.values()) // BLOCK + 1) * BLOCK
-    for prefix, at in index.items():
+    base = _bases({at: bytes_ + [0] * (at in places) for at, bytes_ in children.items()})
+    units = [0] * ((max(base.values()) // BLOCK + 1) * BLOCK)
+    for prefix in children:
+        at = base[prefix[:-1]] ^ prefix[-1] if prefix else 0
         units[at] = (at ^ base[prefix]) << 10 | (prefix in places) << 8 | (prefix or b"\0")[-1]
     for key, place in places.items():
         units[base[key]] = 1 << 31 | place
     return units
+
+
+def _bases(wanted: dict[bytes, list[int]]) -> dict[bytes, int]:
+    """The first base of each node with which its children and its value find free places; the nodes
+    with most children first. Of those with one only, each begins where the last one ended."""
+    base: dict[bytes, int] = {}
+    taken, used, first = {0}, {0}, 1
+    for prefix, bytes_ in sorted(wanted.items(), key=lambda item: (-len(item[1]), item[0])):
+        at = first
+        while at in used or any(at ^ byte in taken for byte in bytes_):
+            at += 1
+        base[prefix] = at
+        used.add(at)
+        taken.update(at ^ byte for byte in bytes_)
+        if len(bytes_) == 1:
+            first = at
+    return base

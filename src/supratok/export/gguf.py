@@ -10,11 +10,15 @@ printed as a private character. So `export` writes it only when asked for by nam
 
 How models get here, with llama.cpp's own convert_hf_to_gguf.py:
 
-- Llama-class: it reads `tokenizer.model` from the folder, and our ids come out. The folder needs
-  `"add_prefix_space": false` in tokenizer_config.json, and no special tokens beyond the model's.
-- GPT-2-class, and every other class whose converter reads `tokenizer.json` alone: it stops ("BPE
-  pre-tokenizer was not recognized"), because it knows pre-tokenizers by a checksum. Let it convert
-  the weights with any tokenizer of the same size or less that it knows, then `graft`.
+- Llama-class: it reads `tokenizer.model` from the folder, and our ids come out, if the folder's
+  tokenizer_config.json says `"add_prefix_space": false`. Without that, or without the file
+  `tokenizer.model`, it writes wrong ids and says nothing: `graft` ours afterwards.
+- GPT-2-class, and all others whose converter reads `tokenizer.json` alone: it knows pre-tokenizers
+  by a checksum, and stops ("BPE pre-tokenizer was not recognized"). Before it is run as a program,
+  in the same Python, give its models our tokenizer (config.json of GPT-2 must have "n_ctx", too):
+
+      from conversion.base import TextModel
+      TextModel.set_vocab = lambda self: add_tokenizer(self.gguf_writer, listing)
 
 What llama.cpp cannot do, whatever we write: it reads U+2581 in a text as a space, and it takes a
 token for the end of a turn because of its text. Vocabularies that this would harm are refused.
@@ -31,12 +35,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..names import CONTROL_NAMES
 from ..packages import package
 from .characters import byte_spellings, character_map
+from .gguf_fields import Field, read_header
 from .listing import Kind, Listing, Row, swap_spaces
 
 if TYPE_CHECKING:
     import gguf
-
-UNUSED = 5  # the kind of a row of the embedding table that no token has
 
 
 class Entry(NamedTuple):
@@ -90,7 +93,9 @@ def graft(model: str | Path, path: str | Path, listing: Listing) -> None:
             part, reader.get_field("general.architecture").contents(), endianess=reader.endianess
         )
         writer.data_alignment = reader.alignment
-        copy_fields(reader, writer, lambda name: not name.startswith("tokenizer."))
+        copy_fields(
+            read_header(model).fields, writer, lambda name: not name.startswith("tokenizer.")
+        )
         add_tokenizer(writer, listing, size)
         for tensor in reader.tensors:
             data = tensor.data
@@ -101,14 +106,14 @@ def graft(model: str | Path, path: str | Path, listing: Listing) -> None:
 
 
 def copy_fields(
-    reader: gguf.GGUFReader, writer: gguf.GGUFWriter, wanted: Callable[[str], bool]
+    fields: dict[str, Field], writer: gguf.GGUFWriter, wanted: Callable[[str], bool]
 ) -> None:
     """Copy the metadata whose names are wanted, with their types."""
-    for field in reader.fields.values():
-        written_anyway = field.name.startswith("GGUF.") or field.name == "general.architecture"
-        if wanted(field.name) and not written_anyway:
-            inner = field.types[-1] if len(field.types) > 1 else None
-            writer.add_key_value(field.name, field.contents(), field.types[0], sub_type=inner)
+    types = package("gguf", "export").GGUFValueType
+    for name, field in fields.items():
+        if wanted(name) and name != "general.architecture":  # which the writer has written
+            inner = None if field.inner is None else types(field.inner)
+            writer.add_key_value(name, field.value, types(field.type), sub_type=inner)
 
 
 # --- The entries
@@ -116,26 +121,27 @@ def copy_fields(
 
 def _entries(listing: Listing) -> list[Entry]:
     if not listing.fewest:
-        return [_entry(row, float(-row.rank)) for row in listing.rows]
+        return [_entry(id, row, float(-row.rank)) for id, row in enumerate(listing.rows)]
     spellings = byte_spellings(listing)
     return [
         Entry(spellings[row.text], -1.0, Kind.NORMAL.value)
         if row.kind is Kind.BYTE and row.text in spellings
-        else _entry(row, -1.0)
-        for row in listing.rows
+        else _entry(id, row, -1.0)
+        for id, row in enumerate(listing.rows)
     ]
 
 
-def _entry(row: Row, score: float) -> Entry:
-    """Special tokens are sought in the text as it is, all others after its spaces are swapped."""
+def _entry(id: int, row: Row, score: float) -> Entry:
+    """Special tokens are sought in the text as it is, all others after its spaces are swapped. What
+    is never made from text must have one that cannot be: llama.cpp looks at no type there."""
     if row.kind is Kind.NORMAL:
         return Entry(swap_spaces(row.text), score, row.kind.value)
-    return Entry(row.text, 0.0, row.kind.value)
+    return _spare(id) if row.kind is Kind.UNUSED else Entry(row.text, 0.0, row.kind.value)
 
 
 def _spare(id: int) -> Entry:
     """A row that no text reaches: at encoding, all spaces of texts are U+2581."""
-    return Entry(f"unused {id}", 0.0, UNUSED)
+    return Entry(f"unused {id}", 0.0, Kind.UNUSED.value)
 
 
 def _add_roles(writer: gguf.GGUFWriter, listing: Listing) -> None:

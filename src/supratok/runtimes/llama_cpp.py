@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from ..export.gguf import copy_fields
+from ..export.gguf_fields import read_header
 from ..packages import package
 
 WIDTH = 32  # of the smallest model
@@ -36,17 +37,15 @@ class Tokenizing:
     """What both packages share."""
 
     def __init__(self, path: str | Path) -> None:
-        with open(path, "rb") as file:
-            if file.read(4) != b"GGUF":
-                raise ValueError(f"{path}: llama.cpp cannot read this file, it is no GGUF")
-        reader = package("gguf", "export").GGUFReader(path)
-        tokens = reader.get_field("tokenizer.ggml.tokens").contents()
-        best_path = reader.get_field("tokenizer.ggml.model").contents() == "t5"
+        tensors, fields = read_header(path)
+        self._has_model = tensors > 0
+        tokens: list[str] = fields["tokenizer.ggml.tokens"].value
+        best_path = fields["tokenizer.ggml.model"].value == "t5"
         self._alphabet = {token for token in tokens if len(token) == 1} if best_path else None
 
     def can_hold(self, text: str) -> bool:
-        """It takes U+2581 for a space."""
-        return "▁" not in text
+        """It takes U+2581 for a space, and under `fewest` a row of NULs for one."""
+        return "▁" not in text and (self._alphabet is None or "\0\0" not in text)
 
     def can_return(self, text: str) -> bool:
         """Under `fewest` bytes are printed as private characters: see export/characters.py."""
@@ -149,7 +148,7 @@ class Served(Tokenizing):
         self._connection = http.client.HTTPConnection(str(address.hostname), address.port)
 
     def _start(self, path: Path) -> subprocess.Popen[str]:
-        if not package("gguf", "export").GGUFReader(path).tensors:
+        if not self._has_model:
             path, vocabulary = Path(self._folder.name) / "tiny.gguf", path
             tiny_model(path, vocabulary)
         script = Path(__file__).with_name("llama_server.py")
@@ -261,7 +260,7 @@ def tiny_model(
     GGUF file `vocabulary`."""
     import numpy as np
 
-    reader = package("gguf", "export").GGUFReader(vocabulary)
+    fields = read_header(vocabulary).fields
     writer = package("gguf", "export").GGUFWriter(path, architecture)
     writer.add_context_length(WIDTH)
     writer.add_embedding_length(WIDTH)
@@ -270,8 +269,8 @@ def tiny_model(
     writer.add_head_count(1)
     writer.add_layer_norm_eps(1e-5)
     writer.add_layer_norm_rms_eps(1e-5)
-    copy_fields(reader, writer, lambda name: name.startswith("tokenizer."))
-    size = len(reader.get_field("tokenizer.ggml.tokens").data)
+    copy_fields(fields, writer, lambda name: name.startswith("tokenizer."))
+    size = len(fields["tokenizer.ggml.tokens"].value)
     random = np.random.default_rng(0)
     for name, shape in {"token_embd.weight": (size, WIDTH), **_SHAPES[architecture]}.items():
         writer.add_tensor(name, random.normal(0, 0.02, shape).astype(np.float32))
