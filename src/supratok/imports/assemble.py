@@ -127,10 +127,12 @@ def formed_from(text: str, rank: Rank) -> Parts | None:
 def _set_apart(found: Found) -> list[str]:
     """The characters among the pieces. Pieces that hold a text which is cut out before can never be
     made: they become spare."""
-    if found.always:
-        cuts = tuple(found.always)
-        for text in [text for text in found.pieces if any(cut in text for cut in cuts)]:
-            found.spare[text] = found.pieces.pop(text)
+    cuts: list[str] = []  # those that hold no other
+    for cut in sorted(found.always, key=len):
+        if not any(other in cut for other in cuts):
+            cuts.append(cut)
+    for text in [text for text in found.pieces if any(cut in text for cut in cuts)]:
+        found.spare[text] = found.pieces.pop(text)
     return sorted((t for t in found.pieces if len(t) == 1), key=lambda t: found.pieces[t])
 
 
