@@ -56,8 +56,8 @@ class Verification:
         """What the figures do not say."""
         said = [f"{name} was not asked: {reason}" for name, reason in self.missing.items()]
         return said + [
-            f"{row.runtime} has the ids of {row.not_returned:,} texts, but prints bytes in them as"
-            " private characters"
+            f"{row.runtime} has the ids of {row.not_returned:,} texts that it cannot print as they"
+            " were (see docs/exports.md)"
             for row in self.rows
             if row.not_returned
         ]

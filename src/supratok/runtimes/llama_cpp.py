@@ -41,6 +41,8 @@ class Tokenizing:
         self._has_model = tensors > 0
         tokens: list[str] = fields["tokenizer.ggml.tokens"].value
         best_path = fields["tokenizer.ggml.model"].value == "t5"
+        prefix = fields.get("tokenizer.ggml.add_space_prefix")
+        self._prefix = prefix is not None and prefix.value
         self._alphabet = {token for token in tokens if len(token) == 1} if best_path else None
 
     def can_hold(self, text: str) -> bool:
@@ -48,8 +50,10 @@ class Tokenizing:
         return "▁" not in text and (self._alphabet is None or "\0\0" not in text)
 
     def can_return(self, text: str) -> bool:
-        """Under `fewest` bytes are printed as private characters: see export/characters.py."""
-        return self._alphabet is None or self._alphabet.issuperset(text.replace(" ", "▁"))
+        """A space that was put before a text is printed. Under `fewest` bytes are printed as
+        private characters: see export/characters.py."""
+        known = self._alphabet is None or self._alphabet.issuperset(text.replace(" ", "▁"))
+        return known and not self._prefix
 
     def close(self) -> None:
         raise NotImplementedError
