@@ -19,6 +19,7 @@ import supratok
 from supratok import Recipe, Tokenizer
 from supratok.export import gguf as export
 from supratok.export.gguf import graft, write_vocabulary
+from supratok.export.gguf_fields import read_header
 from supratok.export.listing import Listing, Roles, listing_of
 from supratok.runtimes import Runtime
 from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
@@ -222,6 +223,27 @@ def test_what_ends_generation(tmp_path: Path, merges: Tokenizer) -> None:
             words = runtime._vocabulary  # type: ignore[attr-defined]
             ends = [id for id in range(merges.vocab_size) if library.llama_vocab_is_eog(words, id)]
         assert ends == expected
+
+
+def test_metadata_is_read_as_the_package_reads_it(tmp_path: Path, fewest: Tokenizer) -> None:
+    roles = Roles(*SPECIAL, add_bos=True, chat_template="{{ x }} 日本")
+    write_vocabulary(tmp_path / "a.gguf", listing_of(fewest, roles))
+    tiny_model(tmp_path / "model.gguf", tmp_path / "a.gguf")
+    for path, tensors in ((tmp_path / "a.gguf", 0), (tmp_path / "model.gguf", 11)):
+        reader = gguf.GGUFReader(path)
+        found = read_header(path)
+        assert found.tensors == len(reader.tensors) == tensors
+        names = [name for name in reader.fields if not name.startswith("GGUF.")]
+        assert list(found.fields) == names
+        for name in names:
+            types = [found.fields[name].type, found.fields[name].inner]
+            assert found.fields[name].value == reader.fields[name].contents()
+            assert [one for one in types if one is not None] == reader.fields[name].types
+    whole = (tmp_path / "a.gguf").read_bytes()
+    for end in (3, 24, 100, len(whole) - 5):
+        (tmp_path / "cut.gguf").write_bytes(whole[:end])
+        with pytest.raises(ValueError, match="GGUF file"):
+            read_header(tmp_path / "cut.gguf")
 
 
 # --- What is refused -------------------------------------------------------------------------
