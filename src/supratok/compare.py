@@ -24,7 +24,8 @@ from typing import Protocol
 import zstandard
 
 from .packages import package
-from .tokenizer import FORMAT, Tokenizer
+from .saving import FORMAT
+from .tokenizer import Tokenizer
 
 
 class Peer(Protocol):

@@ -13,7 +13,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator
 
-BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+
+def byte_name(byte: int) -> str:
+    """How people and other programs write a byte symbol: <0xE2>."""
+    return f"<0x{byte:02X}>"
+
+
+BYTE_NAMES = frozenset(map(byte_name, range(256)))
 
 # What llama.cpp takes for the end of a turn, or for a part of a form: generation stops there, or
 # the token is cut out of texts before any rule is applied.

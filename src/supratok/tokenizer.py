@@ -10,23 +10,21 @@ encodes to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import itertools
-import json
 import os
 import re
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core
 from .layout import BYTES as BYTES
 from .layout import Cutting, Layout, house_layout
+from .names import byte_name
 from .recipe import Recipe
+from .saving import Birth, Row, read_document, write_document
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,12 +33,6 @@ if TYPE_CHECKING:
     from .export import Exported
 
     Ids = Sequence[int] | NDArray[np.integer[Any]]
-
-FORMAT = "supratok"
-VERSION = 2  # of files with a layout; those without one are as they were in version 1
-
-Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined", "imported"]
-Row = tuple[str, int, Birth]  # a token in a file
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,17 +396,7 @@ class Tokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON file that holds everything. It appears whole or not at all."""
-        body = self._body()
-        version = VERSION if self.layout else 1
-        document = {"format": FORMAT, "version": version, "sha256": _checksum(body), **body}
-        tokens = document.pop("tokens")
-        layout = document.pop("layout", {})
-        head = json.dumps(document, ensure_ascii=False, indent=1)
-        if layout:  # a line for each of its parts
-            rows = (f'  "{k}": {json.dumps(v, ensure_ascii=False)}' for k, v in layout.items())
-            head = head[:-2] + ',\n "layout": {\n' + ",\n".join(rows) + "\n }\n}"
-        lines = ",\n".join(json.dumps(token, ensure_ascii=False) for token in tokens)
-        write_whole(Path(path), f'{head[:-2]},\n "tokens": [\n{lines}\n]}}\n')
+        write_document(Path(path), self._rows(), self.recipe, self.report, self.layout)
 
     def export(
         self,
@@ -436,38 +418,10 @@ class Tokenizer:
 
         return export(self, folder, formats, Roles(**roles))
 
-    def _body(self) -> dict[str, Any]:
-        body = {
-            "recipe": self.recipe.to_dict(),
-            "report": self.report,
-            "tokens": [list(row) for row in self._rows()],
-        }
-        return body | {"layout": self.layout.to_dict()} if self.layout else body
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
         """Read a file that `save` wrote; one that is damaged or of a later version is refused."""
-        try:
-            document = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path}: not a supratok tokenizer ({error})") from error
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise ValueError(f"{path}: not a supratok tokenizer; train one with `supratok train`")
-        version = document.get("version")
-        if version not in (1, VERSION):
-            raise ValueError(
-                f"{path}: format version {version}, this supratok reads 1 and {VERSION};"
-                " install the supratok that wrote it, or a later one"
-            )
-        names = ("recipe", "report", "tokens") + (("layout",) if version == VERSION else ())
-        body = {name: document.get(name) for name in names}
-        if document.get("sha256") != _checksum(body):
-            raise ValueError(
-                f"{path}: the checksum does not match, the file was changed or damaged"
-            )
-        recipe = Recipe.from_dict(document["recipe"])
-        layout = Layout.from_dict(document["layout"]) if "layout" in body else None
-        return cls._of_rows(document["tokens"], recipe, document["report"], layout)
+        return cls._of_rows(*read_document(Path(path)))
 
     @classmethod
     def _of_rows(
@@ -491,11 +445,6 @@ class Tokenizer:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
 
 
-def byte_name(byte: int) -> str:
-    """How people and other programs write a byte symbol: <0xE2>."""
-    return f"<0x{byte:02X}>"
-
-
 def usable_threads(threads: int | None) -> int:
     """As many as asked for; without a wish, as many as this process may use."""
     if threads is None:
@@ -507,36 +456,6 @@ def usable_threads(threads: int | None) -> int:
     if threads < 1:
         raise ValueError(f"threads={threads}: must be at least 1")
     return threads
-
-
-def write_whole(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode())
-
-
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Written beside the file and then put in its place, so that no half-written one is seen."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        Path(name).chmod(0o666 & ~_umask())
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _checksum(body: dict[str, Any]) -> str:
-    canonical = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _to_array(ids: list[int]) -> NDArray[np.uint32]:

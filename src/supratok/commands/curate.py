@@ -22,11 +22,12 @@ import zstandard
 
 from ..corpus import Corpus, CorpusError, open_corpus
 from ..curate import Curator, find_thresholds, with_entropies
+from ..files import whole_file
 from ..formats import json_line, kind
 from ..heldout import digest
 from ..progress import Progress, make_progress
 from ..recipe import Curation, Recipe
-from ..tokenizer import usable_threads, whole_file
+from ..tokenizer import usable_threads
 from .common import FILES, called, check_writable, put, reading_options, tell_skipped
 from .curate_show import check_picture, draw, show
 

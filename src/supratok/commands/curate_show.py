@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ..curate import BINS, STEPS
+from ..files import whole_file
 from ..show import new_console, new_table
-from ..tokenizer import whole_file
 from .common import check_writable
 
 HEIGHT = 8  # rows of the histogram in the terminal

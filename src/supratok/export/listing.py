@@ -15,7 +15,8 @@ import enum
 from dataclasses import dataclass
 
 from ..layout import house_layout
-from ..tokenizer import Tokenizer, byte_name
+from ..names import byte_name
+from ..tokenizer import Tokenizer
 
 SPACE = "▁"  # how SentencePiece and llama.cpp write a space inside a piece
 

@@ -24,8 +24,9 @@ from typing import Any
 
 from .. import _core
 from ..layout import Layout
+from ..names import byte_name
 from ..recipe import Boundaries, Recipe, Segmentation
-from ..tokenizer import BYTES, Token, Tokenizer, byte_name
+from ..tokenizer import BYTES, Token, Tokenizer
 
 # The rank of a join, the lower the earlier; infinity if there is none.
 Rank = Callable[[str, str], float]

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..export.listing import SPACE, swap_spaces
-from ..tokenizer import BYTES, Tokenizer, byte_name
+from ..names import BYTE_NAMES
+from ..tokenizer import Tokenizer
 from .assemble import AS_IT_IS, LITERAL_SPACE, SPACE_FIRST, Found, by_fewest, by_merges, one_score
 from .check import check_ids, read_inside
 
 Json = dict[str, Any]
-_BYTE_NAMES = frozenset(byte_name(byte) for byte in range(BYTES))
 
 
 @dataclass
@@ -226,7 +226,7 @@ def _take_vocabulary(found: Found, document: Json, before: _Before, ids: dict[st
     found.take_bytes(ids)
     _take_added(found, document, before, ids)
     unknown = document["model"].get("unk_token")
-    if unknown in ids and unknown not in found.always and unknown not in _BYTE_NAMES:
+    if unknown in ids and unknown not in found.always and unknown not in BYTE_NAMES:
         found.special.setdefault(unknown, ids[unknown])
     taken = {*found.special.values(), *found.always.values(), *found.bytes}
     for text, id in ids.items():
@@ -243,7 +243,7 @@ def _read_bpe(found: Found, document: Json, before: _Before) -> Tokenizer:
     places: dict[tuple[str, str], int] = {}
     for place, merge in enumerate(model["merges"]):
         left, right = _pair(found, merge)
-        if not _BYTE_NAMES.isdisjoint((left, right, left + right)):
+        if not BYTE_NAMES.isdisjoint((left, right, left + right)):
             raise found.refuse(f"its merge of {left!r} and {right!r} joins bytes", AS_IT_IS)
         places[before.text(left), before.text(right)] = place
     _refuse_made_names(found, places)
