@@ -60,6 +60,7 @@ def _story(extension: Extension, asked: int) -> Iterator[str]:
     yield f"ids {extension.first_new_id:,} to {extension.vocab_size - 1:,}: {some} ..."
     if held_out := extension.report.get("held_out"):
         before, after = held_out["tokens_before"], held_out["tokens"]
-        yield f"held-out text: {before:,} tokens before, {after:,} now, {1 - after / before:.1%} fewer"
+        share = f"{1 - after / before:.1%} fewer"
+        yield f"held-out text: {before:,} tokens before, {after:,} now, {share}"
     if left_out := extension.report["left_out"]:
         yield f"left out, as they say what the base was: {', '.join(left_out)}"

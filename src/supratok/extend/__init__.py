@@ -46,9 +46,10 @@ def extend(
     """Learn up to `add` phrases from the documents, and write the tokenizer that has them to the
     folder `out`, which must be new or empty.
 
-    `base` is a folder with a tokenizer.json, or such a file. A phrase was seen `min_count` times, in
-    `min_documents` documents, and keeps to the `boundaries`: how many words and bytes, over the end
-    of a sentence or a colon or not. Numbers are in no phrase. `reading`: see `open_corpus`."""
+    `base` is a folder with a tokenizer.json, or such a file. A phrase was seen `min_count` times,
+    in `min_documents` documents (of few, in one of a hundred), and keeps to the `boundaries`: how
+    many words and bytes, over the end of a sentence or a colon or not. Numbers are in no phrase.
+    `reading`: see `open_corpus`."""
     if add < 1:
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))
@@ -85,7 +86,7 @@ def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
     for (left, right), count in zip(learnt.merges, learnt.counts, strict=True):
         text = left + right
         if text in tokens:
-            tokens[text] = tokens[text]._replace(count=tokens[text].count + count)
+            tokens[text] = replace(tokens[text], count=tokens[text].count + count)
         else:
             id = vocab[base.spell(text)]
             tokens[text] = NewToken(id, text, parts(left) + parts(right), count)

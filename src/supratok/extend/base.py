@@ -10,7 +10,7 @@ it replaces are the base's ids. That needs text that is not cut where words meet
 
 - a tokenizer that cuts nothing (SentencePiece-shaped, or one of supratok's) has such text already;
 - Metaspace that cuts before each word stops cutting, if no token of the base lies across a cut;
-- byte-level tokenizers cut with a regular expression, which learns to keep words together (glue.py).
+- byte-level tokenizers cut by a regular expression, which is told to keep words together (glue).
 
 What else there is, is refused.
 """
@@ -21,6 +21,7 @@ import functools
 import importlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,23 +55,36 @@ class Base:
         vocab: dict[str, int] = self.document["model"]["vocab"]
         return vocab
 
-    @property
+    @functools.cached_property
     def first_new_id(self) -> int:
         """Behind every id there is, those of added tokens included."""
-        added = (token["id"] for token in self.document["added_tokens"])
-        return 1 + max([*self._vocab.values(), *added])
+        return 1 + max([*self._vocab.values(), *self._added.values()])
+
+    @functools.cached_property
+    def _added(self) -> dict[str, int]:
+        """Added tokens by the ids they have: the file may say others, which are passed over."""
+        names = [token["content"] for token in self.document["added_tokens"]]
+        return {name: self.tokenizer.token_to_id(name) for name in names}
 
     def spell(self, text: str) -> str:
         """A text as the vocabulary writes it."""
+        return self._spelling(text)
+
+    @functools.cached_property
+    def _spelling(self) -> Callable[[str], str]:
         if _is_byte_level(self.document):
-            return "".join(map(_letter_of_byte().__getitem__, text.encode()))
-        return text.replace(" ", _SPACE) if _writes_spaces(self.document) else text
+            return lambda text: "".join(map(_letter_of_byte().__getitem__, text.encode()))
+        if _writes_spaces(self.document):
+            return lambda text: text.replace(" ", _SPACE)
+        return lambda text: text
 
     def units(self, words: list[str]) -> list[str]:
         """Those of the words that may be part of a phrase: they are plain words or punctuation, and
         one token of the base, made by its merges."""
         known = [
-            word for word in words if glue.is_unit(self.run, word) and self.spell(word) in self._vocab
+            word
+            for word in words
+            if glue.is_unit(self.run, word) and self.spell(word) in self._vocab
         ]
         ids = encode_spelled(bare(self.open), [self.spell(word) for word in known])
         return [
@@ -83,8 +97,7 @@ class Base:
         """The document with these merges, of texts, after its own. A text that two merges make is
         one token."""
         # Added tokens that the model does not know would be numbered behind the new ones.
-        added = {token["content"]: token["id"] for token in self.document["added_tokens"]}
-        vocab = added | self._vocab
+        vocab = self._added | self._vocab
         pairs = [_as_pair(merge) for merge in self.document["model"]["merges"]]
         next_id = self.first_new_id
         for left, right in merges:
@@ -92,7 +105,11 @@ class Base:
             if self.spell(left + right) not in vocab:
                 vocab[self.spell(left + right)] = next_id
                 next_id += 1
-        return self.open | {"model": self.open["model"] | {"vocab": vocab, "merges": pairs}}
+        added = [
+            token | {"id": self._added[token["content"]]} for token in self.open["added_tokens"]
+        ]
+        model = self.open["model"] | {"vocab": vocab, "merges": pairs}
+        return self.open | {"model": model, "added_tokens": added}
 
 
 def _as_pair(merge: str | list[str]) -> list[str]:
@@ -137,8 +154,8 @@ def open_base(path: str | os.PathLike[str]) -> Base:
     file = path / "tokenizer.json" if path.is_dir() else path
     if path.is_dir() and not file.exists():
         raise ValueError(
-            f"{path}: no tokenizer.json in this folder; open it with AutoTokenizer and save it again"
-            " with save_pretrained, which writes one"
+            f"{path}: no tokenizer.json in this folder; open it with AutoTokenizer and save it"
+            " again with save_pretrained, which writes one"
         )
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -157,7 +174,9 @@ def open_base(path: str | os.PathLike[str]) -> Base:
 
 
 def _of_supratok(file: Path) -> Document:
-    raise ValueError(f"{file}: a supratok file; export it to a Hugging Face folder, and extend that")
+    raise ValueError(
+        f"{file}: a supratok file; export it to a Hugging Face folder, and extend that"
+    )
 
 
 def _check_model(document: Document) -> None:
@@ -242,11 +261,11 @@ def _glued(document: Document) -> tuple[Document, str]:
     _check_crossing(document)
     plain = {"type": "Sequence", "pretokenizers": list(map(_unprefixed, stages))}
     before = _cutter(document | {"pre_tokenizer": plain})
-    run = glue.find_run(before, lambda run: _cutter(with_run(run)))
+    run = glue.find_run(before, lambda run: _cutter(with_run(run)), _unmade_words(document))
     if run is None:
         raise ValueError(
-            f"its pre-tokenizer cuts by {glue.pattern_of(stages[place])!r}, in which plain words are"
-            " not kept whole; it cannot be extended so that old text encodes as before"
+            f"its pre-tokenizer cuts by {glue.pattern_of(stages[place])!r}, in which plain words"
+            " are not kept whole; it cannot be extended so that old text encodes as before"
         )
     return with_run(run), run
 
@@ -286,19 +305,38 @@ def _prefixed(document: Document, stages: list[Document]) -> Document:
     return document | {"normalizer": {"type": "Sequence", "normalizers": [*before, space]}}
 
 
-def _check_crossing(document: Document) -> None:
+def _bytes_of_tokens(document: Document) -> dict[str, bytes]:
+    """The tokens that stand for bytes: not those that were added."""
     byte_of = {letter: byte for byte, letter in enumerate(_letter_of_byte())}
     added = {token["content"] for token in document["added_tokens"]}
-    tokens = (
-        bytes(byte_of[letter] for letter in token)
+    return {
+        token: bytes(byte_of[letter] for letter in token)
         for token in document["model"]["vocab"]
         if token not in added and all(letter in byte_of for letter in token)
-    )
-    if crossing := glue.crossing_token(tokens):
+    }
+
+
+def _check_crossing(document: Document) -> None:
+    if crossing := glue.crossing_token(_bytes_of_tokens(document).values()):
         raise ValueError(
             f"its token {crossing.decode(errors='replace')!r} lies across words, though its"
             " pre-tokenizer cuts there: text would encode to it that never did before"
         )
+
+
+def _unmade_words(document: Document) -> list[str]:
+    """With ignore_merges a word that is a token is that token, even if its merges do not make it.
+    Inside a run they would have to, so such words stay out of runs."""
+    vocab = document["model"]["vocab"]
+    if not document["model"].get("ignore_merges"):
+        return []
+    texts = {
+        token: text
+        for token, data in _bytes_of_tokens(document).items()
+        if glue.may_be_word(text := data.decode(errors="replace"))
+    }
+    ids = encode_spelled(bare(document), list(texts))
+    return [texts[token] for token, made in zip(texts, ids, strict=True) if made != [vocab[token]]]
 
 
 def _without_split(document: Document, metaspace: Document) -> Document:

@@ -25,8 +25,8 @@ def compare(
         for text, old, ids in zip(some, _ids(base.tokenizer, some), _ids(new, some), strict=True):
             if extension.expand(ids) != old:
                 raise ValueError(
-                    f"{base.name}: cannot be extended exactly; {text[:200]!r} would encode otherwise"
-                    " than before. Please report this tokenizer"
+                    f"{base.name}: cannot be extended exactly; {text[:200]!r} would encode"
+                    " otherwise than before. Please report this tokenizer"
                 )
             found["characters"] += len(text)
             found["tokens_before"] += len(old)

@@ -31,7 +31,7 @@ def start_embeddings(model: Any, extension: Extension | str | os.PathLike[str]) 
 
 
 def _tables(model: Any) -> list[Any]:
-    """What has a row a token: the embeddings, and the output's weight and bias. Tied, they are one."""
+    """What has a row a token: the embeddings, the output's weight and bias. Tied, they are one."""
     tables = [model.get_input_embeddings().weight]
     output = model.get_output_embeddings()
     if output is not None and output.weight is not tables[0]:

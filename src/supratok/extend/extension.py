@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -15,7 +16,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .base import Base, Document, package
 
@@ -31,7 +32,8 @@ _STALE = (
 )  # fmt: skip
 
 
-class NewToken(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NewToken:
     """A new token: how often it was seen when it was learnt, and the base's ids it stands for."""
 
     id: int
@@ -62,9 +64,12 @@ class Extension:
     def expand(self, ids: Iterable[int]) -> list[int]:
         """The ids with each new one written as the base's ids that it stands for: those that the
         base gives, whatever the text."""
-        first = self.first_new_id
-        parts = [token.parts for token in self.tokens]
-        return [old for id in ids for old in (parts[id - first] if id >= first else (id,))]
+        parts = self._parts
+        return [old for id in ids for old in parts.get(id, (id,))]
+
+    @functools.cached_property
+    def _parts(self) -> dict[int, list[int]]:
+        return {token.id: token.parts for token in self.tokens}
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Extension:
@@ -87,8 +92,14 @@ class Extension:
             "report": self.report,
             "versions": self.versions,
         }
-        rows = ",\n".join(json.dumps(token, ensure_ascii=False) for token in self.tokens)
-        return f'{json.dumps(head, ensure_ascii=False, indent=1)[:-2]},\n "tokens": [\n{rows}\n]}}\n'
+        rows = ",\n".join(json.dumps(_row(token), ensure_ascii=False) for token in self.tokens)
+        return (
+            f'{json.dumps(head, ensure_ascii=False, indent=1)[:-2]},\n "tokens": [\n{rows}\n]}}\n'
+        )
+
+
+def _row(token: NewToken) -> list[Any]:
+    return [token.id, token.text, token.parts, token.count]
 
 
 def check_folder(out: Path) -> None:
@@ -106,7 +117,7 @@ def check_folder(out: Path) -> None:
 
 
 def stale_files(base: Base) -> list[str]:
-    """The base's files that are left out, because they would disagree with the new tokenizer.json."""
+    """The base's files that are left out: they would disagree with the new tokenizer.json."""
     return [name for name in _STALE if base.folder and (base.folder / name).exists()]
 
 
@@ -130,7 +141,11 @@ def write(out: Path, base: Base, document: Document, extension: Extension) -> No
 
 
 def _kept(base: Base) -> list[Path]:
-    return [base.folder / name for name in _KEPT if (base.folder / name).exists()] if base.folder else []
+    return (
+        [base.folder / name for name in _KEPT if (base.folder / name).exists()]
+        if base.folder
+        else []
+    )
 
 
 def _config(base: Base) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """How words are kept together, in a tokenizer that cuts its text into words first.
 
-Byte-level tokenizers cut with a regular expression P and join bytes inside the cuts, so no token can
-be longer than a cut. The new expression is `RUN|P`, where RUN matches units in a row:
+Byte-level tokenizers cut by a regular expression P and join bytes inside the pieces, so no token is
+longer than a piece. The new expression is `RUN|P`, where RUN matches units in a row:
 
     P       " New| York|,| and| so| on|!"
     RUN|P   " New York, and so on|!"
 
 A unit is a plain word with its space, or a mark of punctuation with a space after it. Invariant: at
-a place where P cuts, a unit is exactly what P matches there. So RUN only takes cuts away, never adds
-one, and takes them away in three kinds of places alone (`_KINDS`). As no token of the base lies
-across such a place (`crossing_token`), the base's own merges give the same pieces as before.
+a place where P cuts, a unit is exactly what P matches there. So RUN only takes cuts away, in three
+kinds of places (`_crosses`), and adds none. As no token of the base lies across such a place
+(`crossing_token`), the base's own merges join in a run what they joined in its pieces.
 
 The invariant is looked at, not believed: `find_run` compares both expressions on all short texts of
 an alphabet that has a character of every kind.
@@ -27,9 +27,7 @@ PUNCTUATION = ",;:."
 
 # What a unit may be, the most generous first. `'` and marks may go on with a word in some P.
 _WORDS = (r"\p{L}+(?![\p{L}\p{M}])", r"(?:\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+)(?![\p{L}\p{M}'’])")
-RUNS = tuple(
-    rf"(?: {word}{end})+" for end in (rf"|[{PUNCTUATION}](?= )", "") for word in _WORDS
-)
+RUNS = tuple(rf"(?: {word}{end})+" for end in (rf"|[{PUNCTUATION}](?= )", "") for word in _WORDS)
 
 # One of every kind: letters small, large, of title case, modifying, without case; marks, digits,
 # spaces, punctuation, symbols, and what contractions are made of.
@@ -41,15 +39,18 @@ _ALPHABET = [
 Cut = Callable[[str], set[int]]  # a text → the places where it is cut
 
 
-def find_run(before: Cut, after: Callable[[str], Cut]) -> str | None:
-    """The first of RUNS that takes cuts away where it may, and does nothing else."""
+def find_run(before: Cut, after: Callable[[str], Cut], without: Iterable[str] = ()) -> str | None:
+    """The first of RUNS that takes cuts away where it may, and does nothing else. Some words, with
+    their spaces, are kept out of it."""
     probes = list(_probes())
     cuts = [before(text) for text in probes]
+    words = "|".join(word[1:] for word in without)
     for run in RUNS:
+        if words:
+            run = run.replace("(?: ", rf"(?: (?!(?:{words})(?!\p{{L}}))", 1)
         changed = after(run)
         if all(
-            _only_removes(text, old, changed(text))
-            for text, old in zip(probes, cuts, strict=True)
+            _only_removes(text, old, changed(text)) for text, old in zip(probes, cuts, strict=True)
         ):
             return run
     return None
@@ -93,6 +94,12 @@ def crossing_token(tokens: Iterable[bytes]) -> bytes | None:
         if any(itertools.starmap(_crosses, itertools.pairwise(text))):
             return token
     return None
+
+
+def may_be_word(text: str) -> bool:
+    """Whether a text is a space and letters, of which some may be newer than this Python."""
+    kinds = [unicodedata.category(letter) for letter in text[1:]]
+    return text[:1] == " " and bool(kinds) and all(kind[0] == "L" or kind == "Cn" for kind in kinds)
 
 
 def stages(pre_tokenizer: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -53,11 +53,12 @@ def learn(
     floor = _guess_floor(counted.words, add, least)
     while True:
         table, _ = count_runs(corpus, counted, units, recipe, floor, threads, progress)
+        report = {"words": len(units), "runs": len(table), "min_count": floor}
         pool = _Pool(base, units, _merger(table, units, floor, recipe), corpus, counted)
         pool.spread = documents_wanted(recipe, sum(counted.trained_on))
         learnt = pool.choose(add, threads, progress)
         if floor == least or len(learnt.texts) == add:
-            learnt.report = {"words": len(units), "runs": len(table), "floor": floor}
+            learnt.report = report
             return learnt
         floor = max(least, floor // 4)
 
@@ -72,9 +73,7 @@ def _guess_floor(words: _core.WordTable, add: int, least: int) -> int:
     return low
 
 
-def _merger(
-    table: _core.RunTable, units: list[str], floor: int, recipe: Recipe
-) -> _core.Merger:
+def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
     rules = recipe.boundaries
     limits = _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script)
     return _core.Merger.over_words(_core.Sequences.of_runs(table), units, limits, floor)
@@ -99,7 +98,9 @@ class _Pool:
             more = self._run(wanted, progress)
             good = self._reachable(self._well_spread(threads, progress))
             chosen = self._reachable(self._first(good, add))
-            learnt = Learnt(self._pairs(chosen), self.merger.counts()[chosen].tolist(), self.counted)
+            learnt = Learnt(
+                self._pairs(chosen), self.merger.counts()[chosen].tolist(), self.counted
+            )
             if not more or len(learnt.texts) == add:
                 return learnt
             wanted += add
