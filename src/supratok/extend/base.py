@@ -300,9 +300,12 @@ def _prefixed(document: Document, stages: list[Document]) -> Document:
             "its pre-tokenizer puts a space before text (add_prefix_space), among other steps or"
             " added tokens; extend one with add_prefix_space=false"
         )
-    space = {"type": "Replace", "pattern": {"Regex": r"\A(?=[^ ])"}, "content": " "}
-    before = [document["normalizer"]] if document["normalizer"] else []
-    return document | {"normalizer": {"type": "Sequence", "normalizers": [*before, space]}}
+    steps = [
+        *([document["normalizer"]] if document["normalizer"] else []),
+        {"type": "Prepend", "prepend": " "},
+        {"type": "Replace", "pattern": {"Regex": r"\A  "}, "content": " "},  # if it was there
+    ]
+    return document | {"normalizer": {"type": "Sequence", "normalizers": steps}}
 
 
 def _bytes_of_tokens(document: Document) -> dict[str, bytes]:

@@ -61,7 +61,6 @@ def _probes() -> Iterator[str]:
         for some in itertools.product(_ALPHABET, repeat=number):
             text = "".join(some)
             yield text
-            yield f" Is {text}"
             yield f"is it{text}"
             yield f"{text} it is"
 
