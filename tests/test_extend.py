@@ -95,7 +95,7 @@ def test_the_result_does_not_depend_on_threads(tmp_path: Path) -> None:
     for threads in (1, 4):
         folder = tmp_path / str(threads)
         folder.mkdir()
-        extended(BASES["gpt2"](), folder, threads=threads)
+        extended(BASES["metaspace"](), folder, threads=threads)
         results.append((folder / "out" / "tokenizer.json").read_bytes())
     assert results[0] == results[1]
 
@@ -134,7 +134,7 @@ def test_the_folder_says_what_was_added(tmp_path: Path) -> None:
 def test_a_base_folder_goes_with_it_but_for_what_would_disagree(tmp_path: Path) -> None:
     base = tmp_path / "base"
     base.mkdir()
-    (base / "tokenizer.json").write_text(json.dumps(BASES["gpt2"]()), encoding="utf-8")
+    (base / "tokenizer.json").write_text(json.dumps(BASES["metaspace"]()), encoding="utf-8")
     config = {
         "tokenizer_class": "GPT2Tokenizer", "eos_token": "<|end|>", "vocab_file": "vocab.json",
         "auto_map": {"AutoTokenizer": "custom.py"},
@@ -155,7 +155,7 @@ def test_a_folder_in_use_is_refused_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious.txt").write_text("mine")
     with pytest.raises(ValueError, match="is there already; name a folder that is new or empty"):
-        extended(BASES["gpt2"](), tmp_path)
+        extended(BASES["metaspace"](), tmp_path)
     with pytest.raises(ValueError, match="cannot write in the folder"):
         extend(tmp_path / "tokenizer.json", documents(), 9, tmp_path / "no" / "where")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "tokenizer.json"]
@@ -230,7 +230,7 @@ def test_errors_name_the_file_and_the_remedy(tmp_path: Path) -> None:
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "base.json").write_text(json.dumps(BASES["gpt2"]()), encoding="utf-8")
+    (tmp_path / "base.json").write_text(json.dumps(BASES["metaspace"]()), encoding="utf-8")
     lines = (json.dumps({"text": text}) for text in documents())
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
     command = ["extend", "--base", f"{tmp_path}/base.json", "--add", "30", "--out"]
