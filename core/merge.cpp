@@ -108,7 +108,7 @@ std::vector<Symbol> Merger::words(const std::vector<std::string>& words, bool by
 
 Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
                Screen screen)
-    : limits_(limits),
+    : limits_(std::move(limits)),
       min_count_(min_count),
       screen_(std::move(screen)),
       symbols_(std::move(symbols)),
@@ -123,6 +123,10 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
   for (size_t band = 0, start = 0; start < cells_.size(); start += size_t{1} << kBlockBits) {
     while (band + 1 < bands_.size() && bands_[band + 1].start <= start) ++band;
     first_band_.push_back(static_cast<uint32_t>(band));
+  }
+  for (const std::string& name : limits_.names) {
+    longest_name_ = std::max(longest_name_, name.size());
+    if (!name.empty()) begins_name_[static_cast<unsigned char>(name[0])] = true;
   }
   first_band_.push_back(bands_.empty() ? 0 : static_cast<uint32_t>(bands_.size() - 1));
   count_pairs();
@@ -180,7 +184,13 @@ bool Merger::may_join(uint32_t left, uint32_t right) const {
   return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
          a.spaces + b.spaces <= limits_.spaces &&
          (limits_.digits == kNone || digits_in_a_row(a.text, b.text) <= limits_.digits) &&
-         !(limits_.one_script && a.script && b.script && a.script != b.script);
+         !(limits_.one_script && a.script && b.script && a.script != b.script) &&
+         !is_name(a.text, b.text);
+}
+
+bool Merger::is_name(const std::string& left, const std::string& right) const {
+  return begins_name_[static_cast<unsigned char>(left[0])] &&
+         left.size() + right.size() <= longest_name_ && limits_.names.contains(left + right);
 }
 
 bool Merger::passes(uint32_t left, uint32_t right, int64_t count) {

@@ -8,6 +8,7 @@
 //   join l+o   lo w (5)        · lo w e r (2)             pairs  low:7 we:2 er:2
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,7 @@ struct Limits {
   bool one_script;                // two scripts do not join
   uint32_t spaces = 0xffffffffu;  // plain spaces, where characters of several words may join
   uint32_t digits = 0xffffffffu;  // in a row, where pieces of words may join
+  std::unordered_set<std::string> names{};  // texts that mean something else
 };
 
 // What a pair must show when it first appears, beyond being frequent: log2 of its count plus the
@@ -123,6 +125,7 @@ class Merger {
   }
 
   bool may_join(uint32_t left, uint32_t right) const;
+  bool is_name(const std::string& left, const std::string& right) const;
   bool passes(uint32_t left, uint32_t right, int64_t count);
   bool better(const Candidate& a, const Candidate& b) const;
   void push(uint32_t pair);
@@ -135,6 +138,8 @@ class Merger {
   void collect(uint32_t symbol);
 
   Limits limits_;
+  size_t longest_name_ = 0;
+  std::array<bool, 256> begins_name_{};
   int64_t min_count_;
   Screen screen_;
   size_t candidates_ = 0, screened_ = 0;

@@ -235,9 +235,13 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Limits* self, uint32_t bytes, uint32_t units, bool one_script, uint32_t spaces,
-             uint32_t digits) { new (self) Limits{bytes, units, one_script, spaces, digits}; },
+             uint32_t digits, nb::list names) {
+            const auto texts = strings(names);
+            new (self)
+                Limits{bytes, units, one_script, spaces, digits, {texts.begin(), texts.end()}};
+          },
           nb::kw_only(), "bytes"_a, "units"_a, "one_script"_a, "spaces"_a = 0xffffffffu,
-          "digits"_a = 0xffffffffu);
+          "digits"_a = 0xffffffffu, "names"_a = nb::list());
 
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool>(), "sketch_bits"_a, "by_class"_a = true)

@@ -158,10 +158,11 @@ def _made() -> dict[str, str]:
 
 
 @functools.cache
-def code() -> str:
-    """A digest of the program that learns: a row made by another one is stale. Comments and the
-    layout of the code do not count, nor does what only shows results."""
-    folder = Path(supratok.__file__).parent
+def code(part: str = ".") -> str:
+    """A digest of the program that learns, or of another part of the package: a row made by another
+    one is stale. Comments and the layout of the code do not count, nor does what only shows
+    results."""
+    folder = Path(supratok.__file__).parent / part
     parts = [
         ast.dump(ast.parse(path.read_text(encoding="utf-8")))
         for path in sorted(folder.glob("*.py"))

@@ -6,6 +6,7 @@ import dataclasses
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -300,3 +301,25 @@ def test_tokens_are_tuples_of_text_count_and_birth() -> None:
     assert {token.born for token in tokenizer.vocabulary} <= {
         "alphabet", "traditional", "multiword",
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["merges", "fewest"])
+@pytest.mark.parametrize("curriculum", [True, False])
+def test_no_token_reads_like_a_special_token_or_a_byte(rule: Any, curriculum: bool) -> None:
+    """Other runtimes could not tell them apart. Both stand in this corpus again and again."""
+    texts = ["<s> and </s> and <0x41> <0x41> ¤ in a <s>row</s>"] * 60
+    recipe = Recipe(
+        vocab_size=340,
+        segmentation=rule,
+        curriculum=curriculum,
+        special_tokens=("<s>", "</s>", "¤"),
+        refine=1,
+    )
+    tokenizer = supratok.train(texts, recipe, progress=False)
+    learnt = set(tokenizer.texts)
+    assert not learnt & {"<s>", "</s>", "<0x41>", "¤"}
+    assert any("<s" in text for text in learnt)
+    if not curriculum:  # where characters of several words join, it would be one
+        plain = replace(recipe, special_tokens=())
+        assert "<s>" in supratok.train(texts, plain, progress=False).texts
+    assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]

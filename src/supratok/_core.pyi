@@ -25,6 +25,7 @@ class Limits:
         one_script: bool,
         spaces: int = 0xFFFFFFFF,
         digits: int = 0xFFFFFFFF,
+        names: list[str] = [],
     ) -> None: ...
 
 class WordTable:

@@ -32,6 +32,7 @@ def learn_at_once(job: Job, alphabet: list[int]) -> tuple[list[Token], NDArray[n
         units=rules.max_digits,
         one_script=rules.one_script and recipe.scripts is not None,
         spaces=rules.max_words,
+        names=sorted(recipe.names),
     )
     merger = _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)

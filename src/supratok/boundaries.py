@@ -27,6 +27,8 @@ def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:
     rules, by_class = recipe.boundaries, recipe.scripts is not None
     if len(text.encode()) > rules.max_bytes or most_digits(text) > rules.max_digits:
         return False
+    if text in recipe.names:
+        return False
     words = _core.split_words(text, by_class)
     if len(words) == 1:
         return True

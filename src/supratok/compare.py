@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import importlib
 import json
 import os
 import re
@@ -20,10 +19,11 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import zstandard
 
+from .packages import package
 from .tokenizer import FORMAT, Tokenizer
 
 
@@ -94,15 +94,6 @@ def _unknown(name: str, why: object) -> ValueError:
     )
 
 
-def _package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"this kind of tokenizer needs the package {name!r}: pip install supratok[compare]"
-        ) from error
-
-
 # --- The kinds -------------------------------------------------------------------------------
 
 
@@ -129,9 +120,9 @@ class _HuggingFace:
     """A `tokenizer.json`. What it would cut off or fill up for a model is not wanted here."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        package = _package("tokenizers")
+        tokenizers = package("tokenizers", "compare")
         try:
-            self._tokenizer = package.Tokenizer.from_buffer(data)
+            self._tokenizer = tokenizers.Tokenizer.from_buffer(data)
         except Exception as error:  # the package has no narrower one
             raise _unknown(name, error) from error
         self._tokenizer.no_truncation()
@@ -158,9 +149,9 @@ class _SentencePiece:
     """A `.model`: a protocol buffer, which no first byte gives away, so it is simply tried."""
 
     def __init__(self, name: str, data: bytes) -> None:
-        package = _package("sentencepiece")
+        sentencepiece = package("sentencepiece", "compare")
         try:
-            self._processor = package.SentencePieceProcessor(model_proto=data)
+            self._processor = sentencepiece.SentencePieceProcessor(model_proto=data)
             self.vocab_size: int = self._processor.vocab_size()
         except RuntimeError as error:
             raise _unknown(name, "neither JSON, nor ranks, nor a SentencePiece model") from error
@@ -200,7 +191,7 @@ class _Tiktoken:
         _, split, pattern = next(row for row in _PATTERNS if len(ranks) >= row[0])
         self.name = f"{name} ({split} split)"
         self.vocab_size = len(ranks)
-        self._encoding = _package("tiktoken").Encoding(
+        self._encoding = package("tiktoken", "compare").Encoding(
             self.name, pat_str=pattern, mergeable_ranks=ranks, special_tokens={}
         )
 

@@ -169,12 +169,13 @@ def _watched(corpus: Corpus, phase: str, progress: Progress) -> Iterator[Documen
 
 
 def choose_alphabet(characters: NDArray[np.int64], recipe: Recipe) -> list[int]:
-    """The most frequent characters that together make up the coverage asked for."""
+    """The most frequent characters that together make up the coverage asked for. Always bytes are
+    NUL, which SentencePiece cannot have in a piece, and a special token of one character."""
     seen = np.flatnonzero(characters)
     order = seen[np.lexsort((seen, -characters[seen]))]
     covered = np.cumsum(characters[order])
     enough = int(np.searchsorted(covered, recipe.character_coverage * covered[-1])) + 1
-    alphabet = [int(code) for code in order[:enough]]
+    alphabet = [int(code) for code in order[:enough] if code and chr(code) not in recipe.names]
     base = len(recipe.special_tokens) + BYTES
     if base + len(alphabet) > recipe.vocab_size:
         raise ValueError(

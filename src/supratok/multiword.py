@@ -160,6 +160,7 @@ class _Look:
                 units=rules.max_words,
                 one_script=rules.one_script,
                 digits=rules.max_digits,
+                names=sorted(self.recipe.names),
             ),
             self.floor,
             self.recipe.scripts is not None,

@@ -54,7 +54,9 @@ def traditional_merger(
     sequences: _core.Sequences, alphabet: list[int], recipe: Recipe
 ) -> _core.Merger:
     rules = recipe.boundaries
-    limits = _core.Limits(bytes=rules.max_bytes, units=rules.max_digits, one_script=False)
+    limits = _core.Limits(
+        bytes=rules.max_bytes, units=rules.max_digits, one_script=False, names=sorted(recipe.names)
+    )
     return _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
 
 

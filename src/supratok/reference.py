@@ -11,7 +11,7 @@ this file is the specification.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from . import _core
 from .heldout import HeldOut, digest, is_for_measuring, is_held_out
@@ -50,7 +50,7 @@ def train(
     for word, count in words.items():
         for char in word:
             characters[char] += count
-    alphabet = choose_alphabet(characters, recipe.character_coverage)
+    alphabet = choose_alphabet(characters, recipe.character_coverage, recipe.names)
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
 
@@ -80,8 +80,9 @@ def train(
     return prune(tokens, uses, len(alphabet), size, training, held_out)
 
 
-def choose_alphabet(characters: Counter[str], coverage: float) -> list[str]:
-    """The most frequent characters, until they cover the share asked for."""
+def choose_alphabet(characters: Counter[str], coverage: float, names: Container[str]) -> list[str]:
+    """The most frequent characters, until they cover the share asked for; NUL and names of special
+    tokens are none."""
     total, covered = sum(characters.values()), 0
     alphabet: list[str] = []
     for char in sorted(characters, key=lambda char: (-characters[char], char)):
@@ -89,7 +90,7 @@ def choose_alphabet(characters: Counter[str], coverage: float) -> list[str]:
             break
         alphabet.append(char)
         covered += characters[char]
-    return alphabet
+    return [char for char in alphabet if char != "\0" and char not in names]
 
 
 def learn_words(
@@ -109,7 +110,11 @@ def learn_words(
     def may_join(left: str, right: str) -> bool:
         text = left + right
         digits = sum(_core.char_class(char)[0] == NUMBER for char in text)
-        return len(text.encode()) <= rules.max_bytes and digits <= rules.max_digits
+        return (
+            len(text.encode()) <= rules.max_bytes
+            and digits <= rules.max_digits
+            and text not in recipe.names
+        )
 
     return learn(sequences, merges, recipe.min_count, may_join)
 
@@ -143,6 +148,7 @@ def learn_at_once(
             len(text.encode()) <= rules.max_bytes
             and sum(_core.char_class(char)[0] == NUMBER for char in text) <= rules.max_digits
             and text.count(" ") <= rules.max_words
+            and text not in recipe.names
             and (len(scripts) < 2 or not rules.one_script or not by_class)
         )
 

@@ -129,6 +129,7 @@ def _may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
             len(text.encode()) <= rules.max_bytes
             and counted[left] + counted[right] <= rules.max_words
             and digits_in_a_row(left, right) <= rules.max_digits
+            and text not in recipe.names
             and (len(scripts) < 2 or not rules.one_script)
         )
 

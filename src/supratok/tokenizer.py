@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .export import Exported
+
     Ids = Sequence[int] | NDArray[np.integer[Any]]
 
 FORMAT = "supratok"
@@ -235,6 +237,13 @@ class Tokenizer:
         """Of the alphabet and the tokens, in rank order."""
         return list(self._texts)
 
+    def merges(self) -> list[tuple[str, str]]:
+        """What each token is joined from under the merges rule, in rank order. There is one such
+        pair, whatever stands around the token: until it is joined, only joins inside it happen, and
+        in the same order as if it stood alone."""
+        pairs = filter(None, map(self._core.parts, range(len(self._texts))))
+        return [(self._texts[left], self._texts[right]) for left, right in pairs]
+
     @property
     def vocab_size(self) -> int:
         """Special tokens, bytes, alphabet and tokens together: ids are below this."""
@@ -263,6 +272,26 @@ class Tokenizer:
         head = json.dumps(document, ensure_ascii=False, indent=1)
         lines = ",\n".join(json.dumps(token, ensure_ascii=False) for token in tokens)
         write_whole(Path(path), f'{head[:-2]},\n "tokens": [\n{lines}\n]}}\n')
+
+    def export(
+        self,
+        folder: str | os.PathLike[str],
+        formats: Iterable[str] | None = None,
+        **roles: Any,
+    ) -> Exported:
+        """Write a folder for other programs: `formats` of "huggingface", "sentencepiece", "gguf",
+        or all that apply. `roles` are those of `export.listing.Roles`: bos, eos, pad and unk name
+        special tokens, add_bos and add_eos put them around each text, chat_template is Jinja.
+
+        Every runtime that is installed then reads the folder again; if one disagrees, nothing is
+        written.
+
+        >>> tokenizer.export("my-model", eos="</s>", pad="<pad>")      # doctest: +SKIP
+        """
+        from .export import export
+        from .export.listing import Roles
+
+        return export(self, folder, formats, Roles(**roles))
 
     def _body(self) -> dict[str, Any]:
         return {

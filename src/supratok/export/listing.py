@@ -11,7 +11,6 @@ Such a tokenizer cannot be written, and is refused here.
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 from dataclasses import dataclass
 
@@ -40,15 +39,31 @@ class Row:
 
 @dataclass(frozen=True)
 class Roles:
-    """Which special tokens begin and end a text, fill up a batch, and stand for the unknown."""
+    """Which special tokens begin and end a text, fill up a batch, and stand for the unknown; and
+    how they are used."""
 
     bos: str | None = None
     eos: str | None = None
     pad: str | None = None
     unk: str | None = None
+    add_bos: bool = False  # put it before each text
+    add_eos: bool = False  # and this after it
+    chat_template: str | None = None  # Jinja, as transformers reads it
+
+    def __post_init__(self) -> None:
+        for role in ("bos", "eos"):
+            if getattr(self, f"add_{role}") and getattr(self, role) is None:
+                raise ValueError(f"add_{role} needs a special token to add: say {role} as well")
 
     def given(self) -> dict[str, str]:
-        return {role: text for role, text in dataclasses.asdict(self).items() if text is not None}
+        roles = {role: getattr(self, role) for role in ("bos", "eos", "pad", "unk")}
+        return {role: text for role, text in roles.items() if text is not None}
+
+    def around(self) -> tuple[list[str], list[str]]:
+        """The special tokens to put before and after each text."""
+        before = [self.bos] if self.bos is not None and self.add_bos else []
+        after = [self.eos] if self.eos is not None and self.add_eos else []
+        return before, after
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,132 @@
+"""The verifier: it sees what differs, and says so in its exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from supratok.cli import main
+from supratok.hostile import hostile_texts
+from supratok.runtimes import open_all
+from supratok.verify import verify
+from test_export import small
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    small("merges", special_tokens=("</s>",)).export(tmp_path / "x", eos="</s>")
+    return tmp_path / "x"
+
+
+def test_all_runtimes_agree(folder: Path) -> None:
+    found = verify(folder, ["the cat", "in New York ▁"])
+    assert found.good and not found.missing
+    names = [row.runtime for row in found.rows]
+    assert names[:4] == ["supratok", "tokenizers", "transformers", "sentencepiece"]
+    assert found.rows[0].texts == found.rows[1].texts > 1000
+    held = found.rows[3]
+    assert held.left_out > 1 and held.texts + held.left_out == found.rows[0].texts
+    assert found.rows[0].tokens == found.rows[1].tokens > 10_000
+
+
+def break_merges(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["model"]["merges"].reverse()
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_a_difference_is_seen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    break_merges(folder)
+    found = verify(folder)
+    different = {row.runtime: row.different for row in found.rows}
+    assert different["tokenizers"] > 10 and different["transformers"] > 10
+    assert different["supratok"] == different["sentencepiece"] == 0
+    assert not found.good and "tokenizers" in found.problem()
+    assert main(["verify", str(folder)]) == 1
+    out, err = capsys.readouterr()
+    assert "ids differ" in out and "differently" in err
+
+
+def test_lost_text_is_seen(folder: Path) -> None:
+    path = folder / "tokenizer.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["decoder"] = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    rows = {row.runtime: row for row in verify(folder, runtimes=["tokenizers"]).rows}
+    assert rows["tokenizers"].lost > 10 and rows["tokenizers"].different == 0
+    assert set(rows) == {"supratok", "tokenizers"}
+
+
+def test_a_folder_without_ours_compares_the_others(folder: Path) -> None:
+    (folder / "supratok.json").unlink()
+    assert verify(folder).rows[0].runtime == "tokenizers"
+    (folder / "tokenizer.json").unlink()
+    found = verify(folder, ["▁", "a"])
+    assert found.good and found.rows[0].runtime == "sentencepiece"
+    break_nothing = verify(folder, runtimes=["sentencepiece"])
+    assert [row.runtime for row in break_nothing.rows] == ["sentencepiece"]
+
+
+def test_nothing_to_verify(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no tokenizer files"):
+        verify(tmp_path)
+    with pytest.raises(ValueError, match="no folder"):
+        verify(tmp_path / "nowhere")
+
+
+def test_a_runtime_that_is_not_installed_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import importlib.util
+
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "transformers" else found(name)
+    )
+    assert open_all(folder).missing == {"transformers": "not installed: pip install transformers"}
+    assert main(["verify", str(folder)]) == 0
+    assert "pip install transformers" in capsys.readouterr().out
+
+
+def test_the_command_reads_files(folder: Path, tmp_path: Path, capsys: Any) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("the cat\nin New York\nlow\n", encoding="utf-8")
+    base = verify(folder, runtimes=["tokenizers"]).rows[0].texts
+    for options, texts in (([], 3), (["--limit", "2"], 2)):
+        command = ["verify", str(folder), str(text), "--runtime", "tokenizers", "--json", *options]
+        assert main(command) == 0
+        assert json.loads(capsys.readouterr().out)["runtimes"][0]["texts"] == base + texts
+    assert main(["verify", str(folder), str(tmp_path / "misspelt.txt")]) == 1
+
+
+def test_the_export_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    small("fewest", special_tokens=("</s>",)).save(tmp_path / "my.json")
+    (tmp_path / "chat.jinja").write_text("{{ messages[0]['content'] }}</s>")
+    command = ["export", str(tmp_path / "my.json"), str(tmp_path / "out"), "--eos", "</s>"]
+    assert main([*command, "--chat-template", str(tmp_path / "chat.jinja")]) == 0
+    said = capsys.readouterr().out
+    assert "tokenizer.model" in said and "gguf was left out: llama.cpp has no bytes" in said
+    config = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
+    assert config["chat_template"].endswith("</s>") and config["eos_token"] == "</s>"
+    assert main([*command, "--json", "--format", "huggingface"]) == 1  # tokenizer.model is there
+    (tmp_path / "out" / "tokenizer.model").unlink()
+    assert main([*command, "--json", "--format", "huggingface"]) == 0
+    assert json.loads(capsys.readouterr().out)["verified"][1]["different"] == 0
+    assert main(["export", str(tmp_path / "my.json"), str(tmp_path / "y"), "--bos", "<s>"]) == 1
+    assert "no special token" in capsys.readouterr().err and not (tmp_path / "y").exists()
+
+
+def test_hostile_text_is_the_same_each_time_and_covers_its_kinds() -> None:
+    tokenizer = small("merges", special_tokens=("<|x|>",))
+    texts = hostile_texts(tokenizer.texts, ["<|x|>"])
+    assert texts == hostile_texts(tokenizer.texts, ["<|x|>"])
+    assert "<|x|>" in texts and "" in texts and any("<0x41>" in text for text in texts)
+    assert max(map(len, texts)) >= 100_000
+    known = set(tokenizer.texts)
+    assert sum(bool(set(text) - known) for text in texts) > 100
+    assert sum(text in texts for text in (token * 3 for token in tokenizer.texts)) > 100
+    assert len(hostile_texts([], [])) > 100
