@@ -18,10 +18,11 @@ from typing import Any
 
 from .. import __version__
 from ..corpus import Source, open_corpus
+from ..packages import package
 from ..progress import Progress, make_progress
 from ..recipe import Boundaries, Recipe, Screen
 from ..tokenizer import usable_threads
-from .base import Base, Document, open_base, package
+from .base import Base, Document, open_base
 from .check import compare, hostile
 from .embeddings import start_embeddings
 from .extension import Extension, NewToken, check_folder, stale_files, write
@@ -46,10 +47,10 @@ def extend(
     """Learn up to `add` phrases from the documents, and write the tokenizer that has them to the
     folder `out`, which must be new or empty.
 
-    `base` is a folder with a tokenizer.json, or such a file. A phrase was seen `min_count` times,
-    in `min_documents` documents (of few, in one of a hundred), and keeps to the `boundaries`: how
-    many words and bytes, over the end of a sentence or a colon or not. Numbers are in no phrase.
-    `reading`: see `open_corpus`."""
+    `base` is a folder with a tokenizer.json, such a file, or a supratok file. A phrase was seen
+    `min_count` times, in `min_documents` documents (of few, in one of a hundred), and keeps to the
+    `boundaries`: how many words and bytes, over the end of a sentence or a colon or not. Numbers
+    are in no phrase. `reading`: see `open_corpus`."""
     if add < 1:
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))
@@ -90,7 +91,7 @@ def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
         else:
             id = vocab[base.spell(text)]
             tokens[text] = NewToken(id, text, parts(left) + parts(right), count)
-    versions = {"supratok": __version__, "tokenizers": package("tokenizers").__version__}
+    versions = {"supratok": __version__, "tokenizers": package("tokenizers", "export").__version__}
     size = base.first_new_id
     return Extension(base.name, size, list(tokens.values()), versions=versions)
 

@@ -18,7 +18,6 @@ What else there is, is refused.
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import os
 from collections.abc import Callable
@@ -26,7 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..tokenizer import FORMAT
+from ..export.huggingface import tokenizer_json
+from ..export.listing import listing_of
+from ..packages import package
+from ..tokenizer import FORMAT, Tokenizer
 from . import glue
 
 Document = dict[str, Any]  # a tokenizer.json
@@ -116,18 +118,9 @@ def _as_pair(merge: str | list[str]) -> list[str]:
     return merge.split(" ") if isinstance(merge, str) else merge
 
 
-def package(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"extending a tokenizer needs the package {name!r}: pip install supratok[export]"
-        ) from error
-
-
 def load(document: Document) -> Any:
     """A `tokenizers.Tokenizer` that cuts off and fills up nothing."""
-    tokenizer = package("tokenizers").Tokenizer.from_str(json.dumps(document))
+    tokenizer = package("tokenizers", "export").Tokenizer.from_str(json.dumps(document))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
@@ -162,7 +155,8 @@ def open_base(path: str | os.PathLike[str]) -> Base:
     except ValueError as error:
         raise ValueError(f"{file}: not a tokenizer.json ({error})") from error
     if isinstance(document, dict) and document.get("format") == FORMAT:
-        document = _of_supratok(file)
+        tokenizer = Tokenizer.load(file)
+        document = tokenizer_json(tokenizer, listing_of(tokenizer))
     if not isinstance(document, dict) or "model" not in document:
         raise ValueError(f"{file}: not a tokenizer.json; it has no model")
     try:
@@ -171,12 +165,6 @@ def open_base(path: str | os.PathLike[str]) -> Base:
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
     return Base(str(path), path if path.is_dir() else None, document, opened, run)
-
-
-def _of_supratok(file: Path) -> Document:
-    raise ValueError(
-        f"{file}: a supratok file; export it to a Hugging Face folder, and extend that"
-    )
 
 
 def _check_model(document: Document) -> None:

@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .base import Base, Document, package
+from ..packages import package
+from .base import Base, Document
 
 FILE = "supratok_extension.json"
 
@@ -127,7 +128,7 @@ def write(out: Path, base: Base, document: Document, extension: Extension) -> No
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
         folder = Path(safe, "folder")
         folder.mkdir()
-        package("tokenizers").Tokenizer.from_str(json.dumps(document)).save(
+        package("tokenizers", "export").Tokenizer.from_str(json.dumps(document)).save(
             str(folder / "tokenizer.json")
         )
         (folder / FILE).write_text(extension.to_json(), encoding="utf-8")

@@ -147,6 +147,18 @@ def is_unit(run: str | None, word: str) -> bool:
     return letters.isalpha() and (_WORDS[0] in run or bool(_CASES.fullmatch(_cases(letters))))
 
 
+def as_counted(run: str | None, text: str) -> str:
+    """A text in which words and punctuation that are no units where they stand, because of what
+    comes after them, are other words: they get a combining mark."""
+    if run is None:
+        return text
+    text = _NO_SPACE.sub(r"\g<0>" + _MARK, text)
+    return text.replace("'", _MARK + "'").replace("’", _MARK + "’") if "'" in run else text
+
+
+_MARK = "\u0301"
+_NO_SPACE = re.compile(f"[{PUNCTUATION}](?! )")
+
 _CASES = re.compile("u?l+|u+|o+")
 
 

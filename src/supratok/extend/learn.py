@@ -12,17 +12,18 @@ of 32,000 and more nearly all running words are one token.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _core
-from ..corpus import Corpus
-from ..counting import Counted, count_runs, count_words, training_texts
+from .. import _core, tables
+from ..corpus import Corpus, Document
+from ..counting import Counted, joints, split, training_texts
 from ..multiword import documents_wanted
 from ..progress import Progress
 from ..recipe import Recipe
 from ..tokenizer import encoder_of
+from . import glue
 from .base import Base, bare, encode_spelled
 
 _SLICE = 1000  # merges between two looks at the clock
@@ -47,12 +48,14 @@ def learn(
     base: Base, corpus: Corpus, add: int, recipe: Recipe, threads: int, progress: Progress
 ) -> Learnt:
     """Merges that make `add` new tokens, or as many as the corpus has."""
-    counted = count_words(corpus, recipe, threads, progress)
+    counted = _count_words(base, corpus, recipe, threads, progress)
     least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
     units = base.units(counted.words.rows(least)[0])
     floor = _guess_floor(counted.words, add, least)
     while True:
-        table, _ = count_runs(corpus, counted, units, recipe, floor, threads, progress)
+        table = _core.RunTable(units, counted.words, joints(recipe), floor)
+        table.count(_texts(base, corpus, counted, "runs", progress), threads)
+        progress.end(runs=len(table))
         report = {"words": len(units), "runs": len(table), "min_count": floor}
         pool = _Pool(base, units, _merger(table, units, floor, recipe), corpus, counted)
         pool.spread = documents_wanted(recipe, sum(counted.trained_on))
@@ -61,6 +64,28 @@ def learn(
             learnt.report = report
             return learnt
         floor = max(least, floor // 4)
+
+
+def _count_words(
+    base: Base, corpus: Corpus, recipe: Recipe, threads: int, progress: Progress
+) -> Counted:
+    counted = Counted(words=_core.WordTable(tables.SKETCH_BITS))
+
+    def count(documents: Iterable[Document]) -> None:
+        texts = (glue.as_counted(base.run, document.text) for document in documents)
+        counted.words.count(texts, threads)
+
+    split(corpus, recipe, counted, count, threads, progress, "words")
+    progress.end(words=len(counted.words), documents=counted.documents)
+    return counted
+
+
+def _texts(
+    base: Base, corpus: Corpus, counted: Counted, phase: str, progress: Progress
+) -> Iterator[str]:
+    """The documents that are trained on, as they are counted."""
+    for text in training_texts(corpus, counted, phase, progress):
+        yield glue.as_counted(base.run, text)
 
 
 def _guess_floor(words: _core.WordTable, add: int, least: int) -> int:
@@ -137,7 +162,8 @@ class _Pool:
         characters = sorted(set("".join(self.units)))
         entries = list(dict.fromkeys([*characters, *self.units, *texts]))
         survey = _core.Survey(encoder_of(entries, fewest=True), 0)
-        survey.count(training_texts(self.corpus, self.counted, "documents", progress), threads)
+        texts_read = _texts(self.base, self.corpus, self.counted, "documents", progress)
+        survey.count(texts_read, threads)
         seen = dict(zip(entries, survey.documents().tolist(), strict=True))
         kept = self._with_parts(
             place for place, text in enumerate(texts) if seen[text] >= self.spread
