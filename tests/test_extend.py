@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from bases import BASES, documents, hostile_text, tokenizers
 from supratok.cli import main
 from supratok.extend import Extension, extend
-from supratok.extend.base import load, open_base
+from supratok.extend.base import open_base
+from supratok.extend.document import load
 from supratok.recipe import Boundaries
 
 ADD = 60

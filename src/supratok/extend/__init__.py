@@ -22,8 +22,9 @@ from ..packages import package
 from ..progress import Progress, make_progress
 from ..recipe import Boundaries, Recipe, Screen
 from ..tokenizer import usable_threads
-from .base import Base, Document, open_base
+from .base import Base, open_base
 from .check import compare, hostile
+from .document import Document
 from .embeddings import start_embeddings
 from .extension import Extension, NewToken, check_folder, stale_files, write
 from .learn import Learnt, learn
@@ -55,9 +56,9 @@ def extend(
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))
     opened, workers = open_base(base), usable_threads(threads)
-    screen = Screen(min_pmi=0.0, min_count=min_count, min_documents=min_documents)
+    screen = Screen(min_pmi=0.0, min_count=1, min_documents=min_documents)
     rules = replace(boundaries or Boundaries(), numbers_in_phrases=False)
-    recipe = Recipe(vocab_size=1 << 20, boundaries=rules, screen=screen)
+    recipe = Recipe(vocab_size=1 << 20, boundaries=rules, screen=screen, min_count=min_count)
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
         learnt = learn(opened, corpus, add, recipe, workers, shown)
         if not learnt.merges:

@@ -7,7 +7,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from .base import Base, Document, load
+from .base import Base
+from .document import Document, load
 from .extension import Extension
 
 _BATCH = 256

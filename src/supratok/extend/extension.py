@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from ..packages import package
-from .base import Base, Document
+from .base import Base
+from .document import Document
 
 FILE = "supratok_extension.json"
 
@@ -29,7 +30,7 @@ _KEPT = ("special_tokens_map.json", "chat_template.jinja", "chat_template.json")
 # What says the same as the old tokenizer.json, and would disagree with the new one.
 _STALE = (
     "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "added_tokens.json",
-    "sentencepiece.bpe.model", "tekken.json",
+    "sentencepiece.bpe.model", "tekken.json", "supratok.json", "tokenizer.gguf",
 )  # fmt: skip
 
 

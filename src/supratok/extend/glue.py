@@ -101,15 +101,6 @@ def may_be_word(text: str) -> bool:
     return text[:1] == " " and bool(kinds) and all(kind[0] == "L" or kind == "Cn" for kind in kinds)
 
 
-def stages(pre_tokenizer: dict[str, Any] | None) -> list[dict[str, Any]]:
-    """The steps of a pre-tokenizer, one after another."""
-    if pre_tokenizer is None:
-        return []
-    if pre_tokenizer["type"] != "Sequence":
-        return [pre_tokenizer]
-    return [stage for part in pre_tokenizer["pretokenizers"] for stage in stages(part)]
-
-
 # What the ByteLevel step cuts by, if it is told to cut.
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 

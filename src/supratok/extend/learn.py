@@ -6,8 +6,8 @@ frequent pair of neighbours joins, again and again, if its phrase keeps to the b
 spread over documents. Each phrase is made of two tokens, of the base or learnt before.
 
 Choice: a word that is several tokens of the base is in no phrase. " clim|ate| change" would need a
-token for " climate" first, which is no phrase, or "ate change", which is no one's. In vocabularies
-of 32,000 and more nearly all running words are one token.
+token for " climate" first, which is no phrase, or "ate change", which is no one's. Of the words of
+running English text 97% are one token in a vocabulary of 200,000, and 86% in one of 32,000.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from ..progress import Progress
 from ..recipe import Recipe
 from ..tokenizer import encoder_of
 from . import glue
-from .base import Base, bare, encode_spelled
+from .base import Base
+from .document import bare, encode_spelled
 
 _SLICE = 1000  # merges between two looks at the clock
 
@@ -49,14 +50,14 @@ def learn(
 ) -> Learnt:
     """Merges that make `add` new tokens, or as many as the corpus has."""
     counted = _count_words(base, corpus, recipe, threads, progress)
-    least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
+    least = recipe.min_count
     units = base.units(counted.words.rows(least)[0])
     floor = _guess_floor(counted.words, add, least)
     while True:
         table = _core.RunTable(units, counted.words, joints(recipe), floor)
         table.count(_texts(base, corpus, counted, "runs", progress), threads)
         progress.end(runs=len(table))
-        report = {"words": len(units), "runs": len(table), "min_count": floor}
+        report = {"words": len(units), "runs": len(table), "floor": floor}
         pool = _Pool(base, units, _merger(table, units, floor, recipe), corpus, counted)
         pool.spread = documents_wanted(recipe, sum(counted.trained_on))
         learnt = pool.choose(add, threads, progress)
