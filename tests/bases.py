@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from supratok import Recipe, train
+from supratok.export.huggingface import tokenizer_json
+from supratok.export.listing import listing_of
 from texts import HOSTILE, PIECES, any_text
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -131,6 +134,19 @@ def _later(document: dict[str, Any]) -> dict[str, Any]:
     return added
 
 
+def _split_that_never_cuts(document: dict[str, Any]) -> dict[str, Any]:
+    """It looks for spaces, which were written as ▁ before."""
+    pattern = {"pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
+    return document | {"pre_tokenizer": {"type": "Split", **pattern}}
+
+
+def _of_supratok() -> dict[str, Any]:
+    tokenizer = train(
+        documents(), Recipe(vocab_size=420, special_tokens=("<|end|>",)), progress=False
+    )
+    return tokenizer_json(tokenizer, listing_of(tokenizer))
+
+
 def _normalised(tokenizer: Any) -> Any:
     tokenizer.normalizer = tokenizers.normalizers.NFC()
     return tokenizer
@@ -146,5 +162,7 @@ BASES: dict[str, Callable[[], dict[str, Any]]] = {
     "llama2": lambda: _later(_document(spaced())),
     "metaspace": lambda: _document(spaced(split=False, prepend=False)),
     "metaspace, cut": lambda: _document(spaced(split=True)),
+    "gemma": lambda: _split_that_never_cuts(_document(spaced())),
     "whole": lambda: _document(whole()),
+    "supratok": lambda: _of_supratok(),
 }

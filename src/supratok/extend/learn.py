@@ -92,7 +92,9 @@ def _texts(
 def _guess_floor(words: _core.WordTable, add: int, least: int) -> int:
     """A count that the last phrase will surely have. Choice: of the pairs of words seen so often a
     third become phrases (crossover.py), and some are not spread well."""
-    low, high = least, 1 << 31
+    low, high = least, 2 * least
+    while words.pairs_at_least(high) >= 4 * add:
+        low, high = high, 2 * high
     while low + 1 < high:
         middle = (low + high) // 2
         low, high = (middle, high) if words.pairs_at_least(middle) >= 4 * add else (low, middle)
