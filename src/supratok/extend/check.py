@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..hostile import hostile_texts
 from .base import Base
 from .document import Document, load
 from .extension import Extension
@@ -46,13 +47,15 @@ def _ids(tokenizer: Any, texts: list[str]) -> list[list[int]]:
 
 
 def hostile(base: Base, extension: Extension) -> Iterator[str]:
-    """New tokens where words end otherwise than they seem to, and among everything that is cut."""
+    """What encoders go wrong on; and new tokens where words end otherwise than they seem to, among
+    everything that is cut."""
     step = max(1, len(extension.tokens) // _HOSTILE)
     added = [token["content"] for token in base.document["added_tokens"]][:20]
     marks = [
         "'s", "'ll", "’s", "x", "X", "\u0301", "é", "1", " 1", ",", ", ", ",\n", ". ", "  ", "\n",
         "\t", "\u00a0", "-", "_", "/", "😀", "中", "!", ' "', *added,
     ]  # fmt: skip
+    yield from hostile_texts([token.text for token in extension.tokens], added)
     for token in extension.tokens[::step]:
         text = token.text
         for mark in marks:
