@@ -56,7 +56,7 @@ Encoder::Scratch& Encoder::scratch() {
 // --- Building
 
 Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, Rule rule,
-                 uint32_t first_id)
+                 uint32_t first_id, std::vector<uint32_t> ids, const std::vector<uint32_t>& tied)
     : entries_(std::move(entries)),
       rule_(rule),
       first_id_(first_id),
@@ -76,8 +76,10 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
     sizes_[e] = static_cast<uint16_t>(entries_[e].size());
     while (ring_ <= entries_[e].size()) ring_ *= 2;
   }
+  number(std::move(ids));
   if (rule_ == Rule::Fewest) return;
-  learn_parts();
+  tie(tied);
+  ties() ? learn_parts<true>() : learn_parts<false>();
   if (std::count(states_.begin(), states_.end(), EntryState::Reachable) ==
       static_cast<ptrdiff_t>(states_.size()))
     return;
@@ -91,7 +93,35 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
       piece.prefix = pieces_[piece.prefix].prefix;
 }
 
+void Encoder::number(std::vector<uint32_t> ids) {
+  if (ids.empty()) return;
+  if (ids.size() != 256 + entries_.size())
+    throw std::invalid_argument("as many ids as bytes and entries");
+  const uint32_t last = *std::max_element(ids.begin(), ids.end());
+  if (last >= kNone) throw std::invalid_argument("an id is too large");
+  places_.assign(last + 1, kNone);
+  for (uint32_t place = 0; place < ids.size(); ++place) {
+    if (places_[ids[place]] != kNone)
+      throw std::invalid_argument("the id " + std::to_string(ids[place]) + " is given twice");
+    places_[ids[place]] = place;
+  }
+  ids_ = std::move(ids);
+}
+
+void Encoder::tie(const std::vector<uint32_t>& tied) {
+  if (tied.empty()) return;
+  ranks_.resize(entries_.size());
+  for (uint32_t e = 0; e < entries_.size(); ++e) ranks_[e] = e;
+  for (const uint32_t e : tied) {
+    if (e == 0 || e >= entries_.size() || is_char(entries_[e - 1]) || sizes_[e] < sizes_[e - 1])
+      throw std::invalid_argument("entry " + std::to_string(e) +
+                                  " cannot be tied to the one before it");
+    ranks_[e] = ranks_[e - 1];
+  }
+}
+
 // In rank order: with the entries before it, an entry's text must encode to two of them, its parts.
+template <bool kTies>
 void Encoder::learn_parts() {
   join_mask_ = 1024;
   while (join_mask_ < entries_.size() * 2) join_mask_ *= 2;
@@ -108,7 +138,7 @@ void Encoder::learn_parts() {
     const std::string& text = entries_[e];
     if (is_char(text)) continue;  // the alphabet has no parts
     tokens.clear();
-    if (by_merges<true>(text, e, tokens) == 2 && tokens[0] != kNone && tokens[1] != kNone)
+    if (by_merges<true, kTies>(text, e, tokens) == 2 && tokens[0] != kNone && tokens[1] != kNone)
       add_join(tokens[0], tokens[1], e);
     else
       states_[e] = formed_plainly(text) ? EntryState::OutOfOrder : EntryState::Unreachable;
@@ -125,8 +155,10 @@ bool Encoder::formed_plainly(std::string_view text) const {
     size_t place = 0;
     for (size_t i = 0; i + 1 < tokens.size(); ++i) {
       if (trie_.find(tokens[i]) == kNone || trie_.find(tokens[i + 1]) == kNone) continue;
-      const uint32_t rank = trie_.find({tokens[i].data(), tokens[i].size() + tokens[i + 1].size()});
-      if (rank < lowest) lowest = rank, place = i;
+      const uint32_t found =
+          trie_.find({tokens[i].data(), tokens[i].size() + tokens[i + 1].size()});
+      const uint32_t order = ties() ? rank<true>(found) : found;
+      if (order < lowest) lowest = order, place = i;
     }
     if (lowest == kNone) return false;
     tokens[place] = {tokens[place].data(), tokens[place].size() + tokens[place + 1].size()};
@@ -145,7 +177,7 @@ void Encoder::add_join(uint32_t left, uint32_t right, uint32_t entry) {
   while (joins_[i].left != kNone) i = (i + 1) & join_mask_;
   joins_[i] = {left, right, entry};
   uint32_t& low = lowest_[border(entries_[left].back(), entries_[right].front())];
-  low = std::min(low, entry);
+  low = std::min(low, ties() ? rank<true>(entry) : entry);
 }
 
 std::pair<uint32_t, uint32_t> Encoder::parts(uint32_t entry) const {
@@ -168,19 +200,20 @@ uint32_t Encoder::joined(uint32_t left, uint32_t right) const {
 // Whether `left` and `right` may stand side by side. Their last joins are undone, latest first; at
 // each stage a join across the border must not come before the one just undone. Of two joins of
 // equal rank the left one is made first. No join across this border ranks before `lowest`.
+template <bool kTies>
 bool Encoder::fit(uint32_t left, uint32_t right, uint32_t lowest) const {
   uint32_t limit = kNone;
   while (limit > lowest) {
-    if (joined(left, right) < limit) return false;
+    if (rank<kTies>(joined(left, right)) < limit) return false;
     // Characters rank before all other entries: if the later one is a character, both are.
-    if (left > right) {
-      if (left <= lowest) return true;
-      limit = left;
+    if (rank<kTies>(left) > rank<kTies>(right)) {
+      if (rank<kTies>(left) <= lowest) return true;
+      limit = rank<kTies>(left);
       left = pieces_[left].right;
       if (left == kNone) return true;
     } else {
-      if (right < lowest) return true;
-      limit = right + 1;
+      if (rank<kTies>(right) < lowest) return true;
+      limit = rank<kTies>(right) + 1;
       right = pieces_[right].left;
       if (right == kNone) return true;
     }
@@ -204,7 +237,7 @@ uint32_t Encoder::usable(uint32_t entry, uint32_t limit) const {
 
 // Appends entries (and kNone for each byte of a character outside the alphabet), using only
 // entries ranked before `limit`. Returns how many.
-template <bool kBuilding>
+template <bool kBuilding, bool kTies>
 size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const {
   Scratch& work = scratch();
   Scratch::make_room(work.dead, text.size() / 64 + 1);
@@ -225,7 +258,8 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
     while (true) {
       const size_t next = at + sizes_[token];
       if (!work.is_dead(next) &&
-          (out.size() == fence || fit(out.back(), token, lowest_join(text[at - 1], text[at])))) {
+          (out.size() == fence ||
+           fit<kTies>(out.back(), token, lowest_join(text[at - 1], text[at])))) {
         out.push_back(token);
         at = next;
         break;
@@ -322,10 +356,10 @@ std::vector<uint32_t> Encoder::parts_without() const {
 void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
   const size_t start = ids.size();
   ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
-  if (rule_ == Rule::Merges)
-    by_merges<false>(text, kNone, ids);
-  else
+  if (rule_ == Rule::Fewest)
     by_fewest(text, true, ids);
+  else
+    ties() ? by_merges<false, true>(text, kNone, ids) : by_merges<false, false>(text, kNone, ids);
   // Each kNone becomes the byte that stands there; then entries become ids.
   const auto begin = ids.begin() + static_cast<ptrdiff_t>(start);
   if (std::find(begin, ids.end(), kNone) != ids.end()) {
@@ -337,17 +371,22 @@ void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
       at = next;
     }
   }
-  for (auto id = begin; id != ids.end(); ++id) *id += first_id_ + 256;
+  if (ids_.empty())
+    for (auto id = begin; id != ids.end(); ++id) *id += first_id_ + 256;
+  else
+    for (auto id = begin; id != ids.end(); ++id) *id = ids_[*id + 256];
 }
 
 size_t Encoder::count(std::string_view text) const {
   if (rule_ == Rule::Fewest) return by_fewest(text, false, scratch().tokens);
-  scratch().tokens.clear();
-  return by_merges<false>(text, kNone, scratch().tokens);
+  std::vector<uint32_t>& tokens = scratch().tokens;
+  tokens.clear();
+  return ties() ? by_merges<false, true>(text, kNone, tokens)
+                : by_merges<false, false>(text, kNone, tokens);
 }
 
 std::string_view Encoder::bytes_of(uint32_t id) const {
-  const uint32_t place = id - first_id_;
+  const uint32_t place = place_of(id);
   return place < 256 ? std::string_view(&kByteStrings[place], 1)
                      : std::string_view(entries_[place - 256]);
 }

@@ -13,6 +13,9 @@
 // So we take the longest entry that fits what stands before it, and step back where none does. The
 // text up to any place has one encoding, so a place we had to step back from is never tried again:
 // linear time.
+// Entries may be tied, that is, share a rank: then the leftmost join comes first, whatever its
+// text. All of the above holds for tied entries too, as long as an entry never ranks before its
+// parts.
 //
 // fewest: the fewest tokens; among equals the one whose last token is longest, for every prefix.
 #pragma once
@@ -37,17 +40,29 @@ enum class EntryState : uint8_t {
 class Encoder {
  public:
   // `entries` in rank order, the alphabet first; `weights` say how often each is expected, which
-  // matters for speed alone. Ids: byte b is first_id + b, entry i is first_id + 256 + i.
+  // matters for speed alone. Ids: byte b is first_id + b, entry i is first_id + 256 + i; or, where
+  // `ids` are given, those of the bytes and then of the entries. Each entry listed in `tied` shares
+  // the rank of the one before it, which must not be longer.
   Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, Rule rule,
-          uint32_t first_id);
+          uint32_t first_id, std::vector<uint32_t> ids = {},
+          const std::vector<uint32_t>& tied = {});
 
   void encode(std::string_view text, std::vector<uint32_t>& ids) const;
   size_t count(std::string_view text) const;
 
   // The bytes of an id made here; special tokens are not known here.
   std::string_view bytes_of(uint32_t id) const;
-  bool knows(uint32_t id) const { return id >= first_id_ && id < end_id(); }
-  uint32_t end_id() const { return first_id_ + 256 + static_cast<uint32_t>(entries_.size()); }
+  bool knows(uint32_t id) const { return place_of(id) < 256 + entries_.size(); }
+  // The largest id made here, and one.
+  uint32_t end_id() const {
+    return ids_.empty() ? first_id_ + 256 + static_cast<uint32_t>(entries_.size())
+                        : static_cast<uint32_t>(places_.size());
+  }
+  // Byte b has the place b, entry i the place 256 + i; unknown ids have a place after all of them.
+  uint32_t place_of(uint32_t id) const {
+    if (ids_.empty()) return id - first_id_;
+    return id < places_.size() ? places_[id] : kNone;
+  }
 
   const std::vector<EntryState>& states() const { return states_; }
   // The two entries that the merges rule makes `entry` from; both kNone for the alphabet.
@@ -69,11 +84,21 @@ class Encoder {
   struct Scratch;
   static Scratch& scratch();
 
+  void number(std::vector<uint32_t> ids);
+  void tie(const std::vector<uint32_t>& tied);
+  template <bool kTies>
   void learn_parts();
+  // Without ties an entry's rank is its place in the list, and nothing is looked up.
+  template <bool kTies>
+  uint32_t rank(uint32_t entry) const {
+    return kTies && entry != kNone ? ranks_[entry] : entry;
+  }
+  bool ties() const { return !ranks_.empty(); }
   bool formed_plainly(std::string_view text) const;
   uint32_t joined(uint32_t left, uint32_t right) const;
   void add_join(uint32_t left, uint32_t right, uint32_t entry);
   size_t maybe_place(uint64_t hash) const { return hash >> 20 & (maybe_joined_.size() * 64 - 1); }
+  template <bool kTies>
   bool fit(uint32_t left, uint32_t right, uint32_t lowest) const;
   static size_t border(char last, char first) {
     return size_t{static_cast<unsigned char>(last)} << 8 | static_cast<unsigned char>(first);
@@ -83,13 +108,16 @@ class Encoder {
   uint32_t usable(uint32_t entry, uint32_t limit) const;
   uint32_t longest(const char* from, const char* end) const;
 
-  template <bool kBuilding>
+  template <bool kBuilding, bool kTies>
   size_t by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const;
   size_t by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const;
 
   std::vector<std::string> entries_;
   Rule rule_;
   uint32_t first_id_;
+  std::vector<uint32_t> ids_;     // by place; empty: consecutive
+  std::vector<uint32_t> places_;  // by id
+  std::vector<uint32_t> ranks_;   // by entry; empty: no two share one
   Trie trie_;
   std::vector<EntryState> states_;
   std::vector<uint16_t> sizes_;  // of the entries, in bytes: small, because it is read most

@@ -126,7 +126,9 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
   }
   for (const std::string& name : limits_.names) {
     longest_name_ = std::max(longest_name_, name.size());
-    if (!name.empty()) begins_name_[static_cast<unsigned char>(name[0])] = true;
+    if (name.empty()) continue;
+    begins_name_[static_cast<unsigned char>(name.front())] = true;
+    ends_name_[static_cast<unsigned char>(name.back())] = true;
   }
   first_band_.push_back(bands_.empty() ? 0 : static_cast<uint32_t>(bands_.size() - 1));
   count_pairs();
@@ -189,7 +191,8 @@ bool Merger::may_join(uint32_t left, uint32_t right) const {
 }
 
 bool Merger::is_name(const std::string& left, const std::string& right) const {
-  return begins_name_[static_cast<unsigned char>(left[0])] &&
+  return begins_name_[static_cast<unsigned char>(left.front())] &&
+         ends_name_[static_cast<unsigned char>(right.back())] &&
          left.size() + right.size() <= longest_name_ && limits_.names.contains(left + right);
 }
 

@@ -139,7 +139,7 @@ class Merger {
 
   Limits limits_;
   size_t longest_name_ = 0;
-  std::array<bool, 256> begins_name_{};
+  std::array<bool, 256> begins_name_{}, ends_name_{};
   int64_t min_count_;
   Screen screen_;
   size_t candidates_ = 0, screened_ = 0;

@@ -555,15 +555,16 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](Encoder* self, nb::list entries, std::vector<int64_t> weights, bool fewest,
-             uint32_t first_id) {
+             uint32_t first_id, std::vector<uint32_t> ids, std::vector<uint32_t> tied) {
             std::vector<std::string> texts = strings(entries);
             nb::gil_scoped_release released;
             if (weights.size() != texts.size())
               throw std::invalid_argument("as many weights as entries");
-            new (self)
-                Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges, first_id);
+            new (self) Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges,
+                               first_id, std::move(ids), tied);
           },
-          "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a)
+          "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a,
+          "ids"_a = std::vector<uint32_t>(), "tied"_a = std::vector<uint32_t>())
       .def(
           "encode", [](const Encoder& self, nb::str text) { return to_list(encode(self, text)); },
           "text"_a)

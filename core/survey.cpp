@@ -17,8 +17,10 @@ void each_entry(const Encoder& encoder, std::string_view text, std::vector<uint3
                 Visit visit) {
   ids.clear();
   encoder.encode(text, ids);
-  const uint32_t first = encoder.end_id() - static_cast<uint32_t>(encoder.states().size());
-  for (const uint32_t id : ids) visit(id < first ? Encoder::kNone : id - first);
+  for (const uint32_t id : ids) {
+    const uint32_t place = encoder.place_of(id);
+    visit(place < kBytes ? Encoder::kNone : place - kBytes);
+  }
 }
 
 }  // namespace

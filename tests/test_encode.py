@@ -42,6 +42,61 @@ def test_merges_equals_the_reference(tokens: list[str], text: str) -> None:
 
 
 @settings(max_examples=500)
+@given(st.lists(st.lists(st.text("ab \n", min_size=2, max_size=6), max_size=9)), tight_text)
+def test_ties_equal_the_reference(groups: list[list[str]], text: str) -> None:
+    """Entries that share a rank, shorter ones first: the leftmost join wins, whatever its text."""
+    ranks: dict[str, int] = {char: rank for rank, char in enumerate("ab \n")}
+    tied: list[int] = []
+    for group in groups:
+        fresh = sorted(set(group) - set(ranks), key=lambda entry: (len(entry), entry))
+        tied += range(len(ranks) + 1, len(ranks) + len(fresh))
+        ranks |= dict.fromkeys(fresh, len(ranks))
+    core = _core.Encoder(list(ranks), [1] * len(ranks), fewest=False, first_id=0, tied=tied)
+    states = core.states().tolist()
+    for entry, state in zip(ranks, states, strict=True):
+        assert (state == UNREACHABLE) == (reference_parts.encode_by_merges(entry, ranks) != [entry])
+    if OUT_OF_ORDER not in states:
+        expected = [piece.encode() for piece in reference_parts.encode_by_merges(text, ranks)]
+        assert pieces(core, text) == expected
+        assert core.count(text) == len(expected)
+
+
+def test_tied_runs_grow_from_the_left() -> None:
+    """As the runs of spaces in SentencePiece models, which all have the same score: "aaaaaaa" is
+    aaaa aaa, and not aa aa aa a, then aaaa aa a, and so on."""
+    texts = ["a", "aa", "aaa", "aaaa"]
+    tied = _core.Encoder(texts, [1] * 4, fewest=False, first_id=0, tied=[2, 3])
+    assert pieces(tied, "a" * 7) == [b"aaaa", b"aaa"]
+    assert pieces(encoder(texts[1:], alphabet="a"), "a" * 6) == [b"aaaa", b"aa"]
+    for wrong in ([1], [0], [9]):
+        with pytest.raises(ValueError, match="cannot be tied"):
+            _core.Encoder(texts, [1] * 4, fewest=False, first_id=0, tied=wrong)
+
+
+@given(entries, tight_text, st.booleans(), st.randoms())
+def test_any_ids(tokens: list[str], text: str, fewest: bool, rng: random.Random) -> None:
+    """With ids of their own, bytes and entries are found where they were put."""
+    plain = encoder(tokens, fewest=fewest)
+    ids = rng.sample(range(2000), 256 + 4 + len(tokens))
+    texts = [*"ab \n", *tokens]
+    core = _core.Encoder(texts, [1] * len(texts), fewest=fewest, first_id=0, ids=ids)
+    text += "é"
+    assert core.encode(text) == [ids[place] for place in plain.encode(text)]
+    assert core.decode(core.encode(text)) == text.encode()
+    assert core.encode_with_offsets(text)[1] == plain.encode_with_offsets(text)[1]
+    assert core.usage([text], 1).nonzero()[0].tolist() == sorted(set(core.encode(text)))
+    unknown = next(id for id in range(2001) if id not in ids)
+    with pytest.raises(IndexError, match=f"no token has the id {unknown}"):
+        core.decode([unknown])
+
+
+def test_bad_ids_are_refused() -> None:
+    for ids, message in (([1, 2], "as many ids"), ([7] * 257, "the id 7 is given twice")):
+        with pytest.raises(ValueError, match=message):
+            _core.Encoder(["a"], [1], fewest=False, first_id=0, ids=ids)
+
+
+@settings(max_examples=500)
 @given(entries, tight_text)
 def test_fewest_equals_the_reference(tokens: list[str], text: str) -> None:
     core = encoder(tokens, fewest=True)

@@ -259,6 +259,12 @@ def test_metaspace_with_tokens_over_the_cuts_is_refused(tmp_path: Path) -> None:
         extended(document, tmp_path)
 
 
+def test_metaspace_whose_words_no_merge_need_make_is_refused(tmp_path: Path) -> None:
+    document = _changed(lambda d: d["model"].update(ignore_merges=True), "metaspace, cut")
+    with pytest.raises(ValueError, match="whether merges make them or not"):
+        extended(document, tmp_path)
+
+
 def test_errors_name_the_file_and_the_remedy(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ValueError, match=r"no tokenizer.json in this folder; open it with Auto"):

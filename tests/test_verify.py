@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from supratok import Tokenizer
 from supratok.cli import main
 from supratok.hostile import hostile_texts
-from supratok.runtimes import open_all
+from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
 from supratok.verify import verify
 from test_export import small
 
@@ -26,6 +27,7 @@ def test_all_runtimes_agree(folder: Path) -> None:
     assert found.good and not found.missing
     names = [row.runtime for row in found.rows]
     assert names[:4] == ["supratok", "tokenizers", "transformers", "sentencepiece"]
+    assert names[4] in ("xllamacpp", "llama-cpp-python")
     assert found.rows[0].texts == found.rows[1].texts > 1000
     held = found.rows[3]
     assert held.left_out > 1 and held.texts + held.left_out == found.rows[0].texts
@@ -87,9 +89,9 @@ def test_a_runtime_that_is_not_installed_is_told(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "transformers" else found(name)
     )
-    assert open_all(folder).missing == {"transformers": "not installed: pip install transformers"}
     assert main(["verify", str(folder)]) == 0
-    assert "pip install transformers" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "transformers was not asked: not installed: pip install transformers" in said
 
 
 def test_the_command_reads_files(folder: Path, tmp_path: Path, capsys: Any) -> None:
@@ -109,7 +111,7 @@ def test_the_export_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     command = ["export", str(tmp_path / "my.json"), str(tmp_path / "out"), "--eos", "</s>"]
     assert main([*command, "--chat-template", str(tmp_path / "chat.jinja")]) == 0
     said = capsys.readouterr().out
-    assert "tokenizer.model" in said and "gguf was left out: llama.cpp has no bytes" in said
+    assert "tokenizer.model" in said and "gguf was left out: under the rule" in said
     config = json.loads((tmp_path / "out" / "tokenizer_config.json").read_text())
     assert config["chat_template"].endswith("</s>") and config["eos_token"] == "</s>"
     assert main([*command, "--json", "--format", "huggingface"]) == 1  # tokenizer.model is there
@@ -130,3 +132,27 @@ def test_hostile_text_is_the_same_each_time_and_covers_its_kinds() -> None:
     assert sum(bool(set(text) - known) for text in texts) > 100
     assert sum(text in texts for text in (token * 3 for token in tokenizer.texts)) > 100
     assert len(hostile_texts([], [])) > 100
+
+
+def test_the_graft_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = small("merges", special_tokens=("</s>",))
+    tokenizer.export(tmp_path / "x", ["gguf"])
+    tiny_model(tmp_path / "model.gguf", tmp_path / "x" / "tokenizer.gguf", "gpt2")
+    ours, out = str(tmp_path / "x" / "supratok.json"), tmp_path / "out.gguf"
+    command = ["graft", str(tmp_path / "model.gguf"), ours, "--out", str(out)]
+    assert main([*command, "--eos", "</s>"]) == 0
+    with open_vocabulary(out) as runtime:
+        assert runtime.encode_batch(["the cat"]) == [tokenizer.encode("the cat")]
+    assert main([*command, "--eos", "<eos>"]) == 1
+    assert "no special token" in capsys.readouterr().err
+
+
+def test_the_import_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = small("fewest", special_tokens=("</s>",))
+    tokenizer.export(tmp_path / "x", ["huggingface", "sentencepiece"])
+    for path in (tmp_path / "x", tmp_path / "x" / "tokenizer.model"):
+        assert main(["import", str(path), "--out", str(tmp_path / "back.json")]) == 0
+        back = Tokenizer.load(tmp_path / "back.json")
+        assert back.encode("the cat in New York") == tokenizer.encode("the cat in New York")
+    assert "literal U+2581" in capsys.readouterr().err
+    assert main(["import", str(tmp_path), "--out", str(tmp_path / "back.json")]) == 1

@@ -139,7 +139,14 @@ class Merger:
 
 class Encoder:
     def __init__(
-        self, entries: list[str], weights: list[int], *, fewest: bool, first_id: int
+        self,
+        entries: list[str],
+        weights: list[int],
+        *,
+        fewest: bool,
+        first_id: int,
+        ids: Sequence[int] = ...,
+        tied: Sequence[int] = ...,
     ) -> None: ...
     def encode(self, text: str) -> list[int]: ...
     def encode_array(self, text: str) -> NDArray[np.uint32]: ...

@@ -39,6 +39,7 @@ def pruned(
 ) -> Tokenizer:
     """The tokenizer with `vocab_size` tokens (special tokens and bytes included): the least useful
     on this text are gone, never a character of the alphabet. `reading`: see `open_corpus`."""
+    _need_house_order(tokenizer)
     check_size(tokenizer, vocab_size)
     workers, recipe = usable_threads(threads), tokenizer.recipe
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
@@ -77,6 +78,7 @@ def refined(
 
     With `expressions` the expression pass comes first, with the values of the tokenizer's recipe
     or, if it has none, those of the paper."""
+    _need_house_order(tokenizer)
     check_rounds(rounds)
     workers, recipe = usable_threads(threads), _same_size(tokenizer, expressions)
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
@@ -109,6 +111,15 @@ def refined(
         shown.end(accepted=sum(r["accepted"] for r in passes["refinement"] if r["kept"]))
         changed = Tokenizer(tokens, tokenizer.recipe)
         return _reported(changed, tokenizer, passes, found, workers, shown)
+
+
+def _need_house_order(tokenizer: Tokenizer) -> None:
+    if tokenizer.layout:
+        raise ValueError(
+            "the ids of this tokenizer are fixed: it was imported, or special tokens were added to"
+            " it; prune or refine the tokenizer that `supratok train` wrote, and add special tokens"
+            " last"
+        )
 
 
 def check_size(tokenizer: Tokenizer, vocab_size: int) -> None:

@@ -1,5 +1,5 @@
 """The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
-prune | refine | export | verify | extend.
+prune | refine | export | verify | graft | import | extend.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -25,7 +25,18 @@ from rich.table import Table
 from rich.text import Text
 
 from . import Tokenizer, __version__
-from .commands import curate, export, extend, mine, prune, refine, train, verify
+from .commands import (
+    curate,
+    export,
+    extend,
+    graft,
+    importing,
+    mine,
+    prune,
+    refine,
+    train,
+    verify,
+)
 from .commands.common import (
     FILES,
     called,
@@ -99,6 +110,8 @@ def _parser() -> argparse.ArgumentParser:
         (refine.run, refine.add_options, "swap tokens for others that save more"),
         (export.run, export.add_options, "a folder for transformers, SentencePiece, llama.cpp"),
         (verify.run, verify.add_options, "the same ids in every runtime that is installed"),
+        (graft.run, graft.add_options, "a GGUF model with our tokenizer in place of its own"),
+        (importing._import, importing.add_options, "a tokenizer from elsewhere, with its ids"),
         (extend.run, extend.add_options, "phrases as new tokens of a Hugging Face tokenizer"),
     ):
         name = _name(run)

@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 from . import _core
 from .show import new_console, new_table, quoted
 from .story import story
-from .tokenizer import BYTES, Tokenizer
+from .tokenizer import Tokenizer
 
 
 def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> dict[str, Any]:
-    first = len(tokenizer.special_tokens) + BYTES  # the id of the first entry of the vocabulary
     entries = tokenizer.vocabulary
-    born = ["special"] * (first - BYTES) + ["byte"] * BYTES + [token.born for token in entries]
+    born = [tokenizer.birth(id) for id in tokenizer.ids]
     by_class = tokenizer.recipe.scripts is not None
     crossing = [
-        first + i
-        for i, token in enumerate(entries)
+        id
+        for id, token in zip(tokenizer.entry_ids, entries, strict=True)
         if len(_core.split_words(token.text, by_class)) > 1
     ]
     learnt = [token for token in entries if token.born != "alphabet"]
@@ -33,7 +32,11 @@ def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> d
         "vocab_size": tokenizer.vocab_size,
         "recipe": tokenizer.recipe.to_dict(),
         "born": {
-            name: _share([id for id, birth in enumerate(born) if birth == name], usage, len(born))
+            name: _share(
+                [id for id, birth in zip(tokenizer.ids, born, strict=True) if birth == name],
+                usage,
+                len(born),
+            )
             for name in dict.fromkeys(born)
         },
         "crossing": _share(crossing, usage, len(born)),

@@ -19,9 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from .names import BYTE_NAMES, reserved
 from .values import check_types, from_mapping, to_toml
-
-_BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
 
 Segmentation = Literal["merges", "fewest"]
 
@@ -270,14 +269,13 @@ class Recipe:
             raise ValueError(
                 f"special_tokens={self.special_tokens}: each must be new and not empty"
             )
-        if bytes_too := sorted(_BYTE_NAMES.intersection(self.special_tokens)):
+        if bytes_too := sorted(BYTE_NAMES.intersection(self.special_tokens)):
             raise ValueError(f"special_tokens={bytes_too}: the names of bytes; choose others")
 
     @functools.cached_property
     def names(self) -> frozenset[str]:
-        """Texts that no token may have, because other runtimes could not tell them from a special
-        token or a byte."""
-        return _BYTE_NAMES | set(self.special_tokens)
+        """Texts that no token may have; see `names.py`."""
+        return reserved(self.special_tokens)
 
     @classmethod
     def paper(cls, vocab_size: int, **changes: Any) -> Recipe:

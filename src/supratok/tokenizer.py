@@ -1,7 +1,8 @@
 """The thing that is learnt and used: `Token`, `Tokenizer`.
 
 A tokenizer is an alphabet and an ordered list of tokens, with one of two rules (see `Recipe`).
-Ids: special tokens, then the 256 bytes, then the alphabet, then the tokens in rank order.
+Ids: special tokens, then the 256 bytes, then the alphabet, then the tokens in rank order; or, in a
+tokenizer that came from elsewhere, whatever its `Layout` says.
 
 Promises, whatever the text: `decode(encode(text)) == text`; time linear in its length; each token
 encodes to itself; the same ids in every process and thread.
@@ -12,16 +13,19 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import itertools
 import json
 import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, overload
 
 from . import _core
+from .layout import BYTES as BYTES
+from .layout import Cutting, Layout, house_layout
 from .recipe import Recipe
 
 if TYPE_CHECKING:
@@ -33,10 +37,9 @@ if TYPE_CHECKING:
     Ids = Sequence[int] | NDArray[np.integer[Any]]
 
 FORMAT = "supratok"
-VERSION = 1
-BYTES = 256
+VERSION = 2  # of files with a layout; those without one are as they were in version 1
 
-Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined"]
+Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined", "imported"]
 Row = tuple[str, int, Birth]  # a token in a file
 
 
@@ -56,7 +59,7 @@ class Piece:
 
     id: int
     text: str  # a byte symbol is written <0xE2>
-    born: str  # the pass, or "byte"
+    born: str  # the pass, or "byte"; see Tokenizer.birth
     start: int  # in characters
     end: int
     parts: tuple[str, ...]  # the two tokens it is joined from, under the merges rule
@@ -78,18 +81,29 @@ def alphabet_size(tokens: Iterable[Token]) -> int:
 
 
 class Tokenizer:
-    """Encodes and decodes. Made by `supratok.train` or `Tokenizer.load`; there is no untrained one.
+    """Encodes and decodes. Made by `supratok.train` or `Tokenizer.load`, or brought from elsewhere
+    by `from_huggingface` and `from_sentencepiece`; there is no untrained one.
 
     It does not change, so any number of threads may use it at once.
     """
 
     def __init__(
-        self, vocabulary: Iterable[Token], recipe: Recipe, report: dict[str, Any] | None = None
+        self,
+        vocabulary: Iterable[Token],
+        recipe: Recipe,
+        report: dict[str, Any] | None = None,
+        layout: Layout | None = None,
     ) -> None:
         rows = [(token.text, token.count, token.born) for token in vocabulary]
-        self._set_up(rows, recipe, report)
+        self._set_up(rows, recipe, report, layout)
 
-    def _set_up(self, rows: list[Row], recipe: Recipe, report: dict[str, Any] | None) -> None:
+    def _set_up(
+        self,
+        rows: list[Row],
+        recipe: Recipe,
+        report: dict[str, Any] | None,
+        layout: Layout | None,
+    ) -> None:
         # Columns, not objects: a hundred thousand objects would slow down every round of Python's
         # garbage collection.
         self._texts = [text for text, _, _ in rows]
@@ -97,15 +111,27 @@ class Tokenizer:
         self._births: list[Birth] = [born for _, _, born in rows]
         self.recipe = recipe
         self.report = report or {}
-        self.special_tokens = {text: id for id, text in enumerate(recipe.special_tokens)}
-        self._first_id = len(self.special_tokens)
-        self._core = _core.Encoder(
-            self._texts,
-            self._counts,
-            fewest=recipe.segmentation == "fewest",
-            first_id=self._first_id,
-        )
+        self.layout = layout  # None: the house order
+        if layout:
+            layout.check(len(recipe.special_tokens), len(rows))
+        self._ids = layout or house_layout(len(recipe.special_tokens), len(rows))
+        self.special_tokens = dict(zip(recipe.special_tokens, self._ids.special, strict=True))
+        self._prefix = " " if self._ids.prefix else ""
+        self._core = self._encoder()
         self._refuse_bad_entries()
+
+    def _encoder(self) -> _core.Encoder | Cutting:
+        # Where nobody has counted, the tokens that were learnt first are the most frequent.
+        counts = self._counts if any(self._counts) else range(len(self._counts), 0, -1)
+        core = _core.Encoder(
+            self._texts,
+            list(counts),
+            fewest=self.recipe.segmentation == "fewest",
+            first_id=len(self.special_tokens),
+            ids=[*self.layout.bytes, *self.layout.entries] if self.layout else [],
+            tied=self._ids.tied,
+        )
+        return Cutting(core, self._ids.always) if self._ids.always else core
 
     def _refuse_bad_entries(self) -> None:
         for place, state in enumerate(self._core.states().tolist()):
@@ -134,17 +160,30 @@ class Tokenizer:
             if allow_special and self.special_tokens:
                 ids = self._encode_special(text)
                 return _to_array(ids) if numpy else ids
-            return self._core.encode_array(text) if numpy else self._core.encode(text)
+            whole = self._prefixed(text)
+            return self._core.encode_array(whole) if numpy else self._core.encode(whole)
         except UnicodeEncodeError as error:
-            raise _surrogate_error(error) from error
+            raise _surrogate_error(text) from error
+
+    def _prefixed(self, text: str) -> str:
+        return self._prefix + text if text else text
 
     def _encode_special(self, text: str) -> list[int]:
-        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        """The first stretch that is no special token gets the prefix, if there is one."""
         ids: list[int] = []
-        for part in re.split("(" + "|".join(map(re.escape, longest_first)) + ")", text):
-            special = self.special_tokens.get(part)
-            ids += self._core.encode(part) if special is None else [special]
+        prefix = self._prefix
+        for place, part in enumerate(self._specials.split(text)):
+            if place % 2:
+                ids.append(self.special_tokens[part])
+            elif part:
+                ids += self._core.encode(prefix + part)
+                prefix = ""
         return ids
+
+    @functools.cached_property
+    def _specials(self) -> re.Pattern[str]:
+        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
 
     @overload
     def encode_batch(
@@ -160,26 +199,31 @@ class Tokenizer:
         """The ids of each text, on as many threads as there are cores unless said otherwise."""
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of texts; use encode for one text")
+        texts = list(texts)
         try:
-            return self._core.encode_batch(list(texts), usable_threads(threads), numpy)
+            whole = list(map(self._prefixed, texts)) if self._prefix else texts
+            return self._core.encode_batch(whole, usable_threads(threads), numpy)
         except UnicodeEncodeError as error:
-            raise _surrogate_error(error) from error
+            raise _surrogate_error(*texts) from error
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """The ids, and for each the characters it stands for: text[start:end].
 
         The bytes of one character outside the alphabet all have that character's offsets."""
         try:
-            return self._core.encode_with_offsets(text)
+            ids, offsets = self._core.encode_with_offsets(self._prefixed(text))
         except UnicodeEncodeError as error:
-            raise _surrogate_error(error) from error
+            raise _surrogate_error(text) from error
+        if self._prefix:  # which is no part of the text
+            offsets = [(max(0, start - 1), end - 1) for start, end in offsets]
+        return ids, offsets
 
     def count(self, text: str) -> int:
         """The number of tokens of a text, without making the list."""
         try:
-            return self._core.count(text)
+            return self._core.count(self._prefixed(text))
         except UnicodeEncodeError as error:
-            raise _surrogate_error(error) from error
+            raise _surrogate_error(text) from error
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text as strings; a byte symbol is written <0xE2>.
@@ -195,35 +239,53 @@ class Tokenizer:
         return [self._piece(id, *span) for id, span in zip(ids, offsets, strict=True)]
 
     def _piece(self, id: int, start: int, end: int) -> Piece:
-        entry = id - self._first_id - BYTES
-        if entry < 0:
-            return Piece(id, self.token_text(id), "byte", start, end, ())
-        parts = tuple(self._texts[part] for part in self._core.parts(entry) or ())
-        return Piece(id, self._texts[entry], self._births[entry], start, end, parts)
+        entry = self._entries.get(id)
+        parts = () if entry is None else self._core.parts(entry) or ()
+        texts = tuple(self._texts[part] for part in parts)
+        return Piece(id, self.token_text(id), self.birth(id), start, end, texts)
 
     # --- Decoding
 
     def decode(self, ids: Ids) -> str:
-        """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD."""
+        """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD.
+
+        Where the layout puts a space before each text, one at the beginning is taken off."""
         return self.decode_bytes(ids).decode("utf-8", errors="replace")
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """The same as bytes, exactly."""
         ids = [int(id) for id in ids]
-        if not self.special_tokens:
-            return self._decode_ordinary(ids)
-        return b"".join(
-            self.recipe.special_tokens[id].encode()
-            if 0 <= id < self._first_id
-            else self._decode_ordinary([id])
-            for id in ids
-        )
+        if self._others.keys().isdisjoint(ids):
+            data = self._decode_ordinary(ids)
+        else:
+            data = b"".join(
+                b"".join(self._others[id] for id in some) if other else self._decode_ordinary(some)
+                for other, some in itertools.groupby(ids, self._others.__contains__)
+            )
+        if not self._prefix:
+            return data
+        special = itertools.takewhile(set(self._ids.special).__contains__, ids)
+        begin = sum(len(self._others[id]) for id in special)
+        return data[:begin] + data[begin:].removeprefix(b" ")
 
-    def _decode_ordinary(self, ids: list[int]) -> bytes:
+    @functools.cached_property
+    def _others(self) -> dict[int, bytes]:
+        """What the core does not know, by id."""
+        texts = {**self.special_tokens, **self._ids.always, **self._ids.spare}
+        return {id: text.encode() for text, id in texts.items()}
+
+    def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
+        ids = list(ids)
         wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
         if wrong is not None:
-            raise ValueError(f"no token has the id {wrong}; ids go from 0 to {self.vocab_size - 1}")
-        return self._core.decode(ids)
+            raise self._unknown(wrong)
+        try:
+            return self._core.decode(ids)
+        except IndexError as error:  # a hole between the ids
+            raise self._unknown(next(id for id in ids if id not in self._names)) from error
+
+    def _unknown(self, id: int) -> ValueError:
+        return ValueError(f"no token has the id {id}; ids go from 0 to {self.vocab_size - 1}")
 
     # --- The vocabulary
 
@@ -240,36 +302,117 @@ class Tokenizer:
     def merges(self) -> list[tuple[str, str]]:
         """What each token is joined from under the merges rule, in rank order. There is one such
         pair, whatever stands around the token: until it is joined, only joins inside it happen, and
-        in the same order as if it stood alone."""
-        pairs = filter(None, map(self._core.parts, range(len(self._texts))))
+        in the same order as if it stood alone.
+
+        Tied tokens come longest first, which is how runs of spaces are made from the left where
+        each pair has a rank of its own."""
+        ranks = self._ids.ranks()
+        order = sorted(range(len(ranks)), key=lambda entry: (ranks[entry], -entry))
+        pairs = filter(None, map(self._core.parts, order))
         return [(self._texts[left], self._texts[right]) for left, right in pairs]
 
     @property
     def vocab_size(self) -> int:
         """Special tokens, bytes, alphabet and tokens together: ids are below this."""
-        return self._first_id + BYTES + len(self._texts)
+        return self._ids.size
 
     def token_text(self, id: int) -> str:
         """The text of one id; a byte symbol is written <0xE2>."""
-        if not 0 <= id < self.vocab_size:
-            raise ValueError(f"no token has the id {id}; ids go from 0 to {self.vocab_size - 1}")
-        if id < self._first_id:
-            return self.recipe.special_tokens[id]
-        entry = id - self._first_id - BYTES
-        return self._texts[entry] if entry >= 0 else f"<0x{entry + BYTES:02X}>"
+        text = self._names.get(id)
+        if text is None:
+            raise self._unknown(id)
+        return text
+
+    @property
+    def ids(self) -> list[int]:
+        """Every id that has a token; in the house order there are no others below vocab_size."""
+        return sorted(self._names)
+
+    @property
+    def entry_ids(self) -> list[int]:
+        """Of the vocabulary, in rank order."""
+        return list(self._ids.entries)
+
+    @functools.cached_property
+    def _names(self) -> dict[int, str]:
+        """By id."""
+        names = dict(zip(self._ids.entries, self._texts, strict=True))
+        names |= {id: byte_name(byte) for byte, id in enumerate(self._ids.bytes)}
+        others = (self.special_tokens, self._ids.always, self._ids.spare)
+        return names | {id: text for some in others for text, id in some.items()}
+
+    @functools.cached_property
+    def _entries(self) -> dict[int, int]:
+        """Places in the vocabulary, by id."""
+        return {id: entry for entry, id in enumerate(self._ids.entries)}
+
+    def birth(self, id: int) -> str:
+        """Where an id comes from: the pass of training, "byte", "special"; in tokenizers from
+        elsewhere also "imported", "always" (cut out first), "spare" (never made)."""
+        entry = self._entries.get(id)
+        if entry is not None:
+            return self._births[entry]
+        return self._other_births.get(id, "byte")
+
+    @functools.cached_property
+    def _other_births(self) -> dict[int, str]:
+        kinds = {"always": self._ids.always, "spare": self._ids.spare}
+        kinds["special"] = self.special_tokens
+        return {id: kind for kind, some in kinds.items() for id in some.values()}
 
     def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
         """How often each id occurs in the encodings of the texts: an array of vocab_size."""
-        return self._core.usage(list(texts), usable_threads(threads))
+        import numpy as np
+
+        used = self._core.usage(list(map(self._prefixed, texts)), usable_threads(threads))
+        return np.pad(used, (0, self.vocab_size - len(used)))
+
+    def with_special_tokens(self, texts: Iterable[str]) -> Tokenizer:
+        """The same tokenizer with these special tokens too. Ids that were given out stay as they
+        are: the new ones come after them, from `vocab_size` on."""
+        texts = list(texts)
+        taken = set(self._names.values())
+        for text in texts:
+            if text in taken:
+                raise ValueError(f"{text!r} is a token already; choose a text that is none")
+        if not texts:
+            return self
+        size = self.vocab_size + len(texts)
+        layout = self._ids.with_special(range(self.vocab_size, size))
+        special = (*self.recipe.special_tokens, *texts)
+        recipe = replace(self.recipe, special_tokens=special, vocab_size=size)
+        return type(self)._of_rows(self._rows(), recipe, self.report, layout)
 
     # --- Files
+
+    @classmethod
+    def from_huggingface(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """The tokenizer of a Hugging Face `tokenizer.json`, or of a folder that holds one, with its
+        ids; what these rules cannot represent is refused. See `supratok.imports.huggingface`."""
+        from .imports.huggingface import read_huggingface
+
+        return read_huggingface(path)
+
+    @classmethod
+    def from_sentencepiece(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """The tokenizer of a SentencePiece `tokenizer.model`, or of a folder that holds one, with
+        its ids; what these rules cannot represent is refused. See
+        `supratok.imports.sentencepiece`."""
+        from .imports.sentencepiece import read_sentencepiece
+
+        return read_sentencepiece(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON file that holds everything. It appears whole or not at all."""
         body = self._body()
-        document = {"format": FORMAT, "version": VERSION, "sha256": _checksum(body), **body}
+        version = VERSION if self.layout else 1
+        document = {"format": FORMAT, "version": version, "sha256": _checksum(body), **body}
         tokens = document.pop("tokens")
+        layout = document.pop("layout", {})
         head = json.dumps(document, ensure_ascii=False, indent=1)
+        if layout:  # a line for each of its parts
+            rows = (f'  "{k}": {json.dumps(v, ensure_ascii=False)}' for k, v in layout.items())
+            head = head[:-2] + ',\n "layout": {\n' + ",\n".join(rows) + "\n }\n}"
         lines = ",\n".join(json.dumps(token, ensure_ascii=False) for token in tokens)
         write_whole(Path(path), f'{head[:-2]},\n "tokens": [\n{lines}\n]}}\n')
 
@@ -294,11 +437,12 @@ class Tokenizer:
         return export(self, folder, formats, Roles(**roles))
 
     def _body(self) -> dict[str, Any]:
-        return {
+        body = {
             "recipe": self.recipe.to_dict(),
             "report": self.report,
             "tokens": [list(row) for row in self._rows()],
         }
+        return body | {"layout": self.layout.to_dict()} if self.layout else body
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -309,33 +453,47 @@ class Tokenizer:
             raise ValueError(f"{path}: not a supratok tokenizer ({error})") from error
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise ValueError(f"{path}: not a supratok tokenizer; train one with `supratok train`")
-        if document.get("version") != VERSION:
+        version = document.get("version")
+        if version not in (1, VERSION):
             raise ValueError(
-                f"{path}: format version {document.get('version')}, this supratok reads {VERSION};"
+                f"{path}: format version {version}, this supratok reads 1 and {VERSION};"
                 " install the supratok that wrote it, or a later one"
             )
-        body = {name: document.get(name) for name in ("recipe", "report", "tokens")}
+        names = ("recipe", "report", "tokens") + (("layout",) if version == VERSION else ())
+        body = {name: document.get(name) for name in names}
         if document.get("sha256") != _checksum(body):
             raise ValueError(
                 f"{path}: the checksum does not match, the file was changed or damaged"
             )
         recipe = Recipe.from_dict(document["recipe"])
-        return cls._of_rows(document["tokens"], recipe, document["report"])
+        layout = Layout.from_dict(document["layout"]) if "layout" in body else None
+        return cls._of_rows(document["tokens"], recipe, document["report"], layout)
 
     @classmethod
-    def _of_rows(cls, rows: list[Row], recipe: Recipe, report: dict[str, Any]) -> Tokenizer:
+    def _of_rows(
+        cls,
+        rows: list[Row],
+        recipe: Recipe,
+        report: dict[str, Any],
+        layout: Layout | None = None,
+    ) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._set_up(rows, recipe, report)
+        tokenizer._set_up(rows, recipe, report, layout)
         return tokenizer
 
     def _rows(self) -> list[Row]:
         return list(zip(self._texts, self._counts, self._births, strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self)._of_rows, (self._rows(), self.recipe, self.report))
+        return (type(self)._of_rows, (self._rows(), self.recipe, self.report, self.layout))
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
+
+
+def byte_name(byte: int) -> str:
+    """How people and other programs write a byte symbol: <0xE2>."""
+    return f"<0x{byte:02X}>"
 
 
 def usable_threads(threads: int | None) -> int:
@@ -387,9 +545,10 @@ def _to_array(ids: list[int]) -> NDArray[np.uint32]:
     return np.array(ids, dtype=np.uint32)
 
 
-def _surrogate_error(error: UnicodeEncodeError) -> ValueError:
+def _surrogate_error(*texts: str) -> ValueError:
+    found = next(filter(None, (re.search("[\ud800-\udfff]", text) for text in texts)))
     return ValueError(
-        f"the text has a lone surrogate ({error.object[error.start]!r} at character {error.start}),"
+        f"the text has a lone surrogate ({found[0]!r} at character {found.start()}),"
         " which is half a character and no Unicode text; repair it, for instance with"
         " text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
     )

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .hostile import hostile_texts
-from .runtimes import Ours, Runtime, open_all
+from .runtimes import Ours, Runtime, runtimes_for
 
 _PORTION = 1000  # texts at a time
 _EXAMPLES = 3  # that are kept of each runtime
@@ -37,6 +37,7 @@ class Checked:
     different: int = 0  # texts whose ids are not those of the first runtime
     lost: int = 0  # texts that decoding did not give back
     left_out: int = 0  # texts that its format cannot hold
+    not_returned: int = 0  # texts of which it has the ids, but cannot print them
     seconds: float = 0.0  # for encoding
     examples: list[str] = field(default_factory=list)
 
@@ -50,6 +51,16 @@ class Verification:
     @property
     def good(self) -> bool:
         return not any(row.different or row.lost for row in self.rows)
+
+    def notes(self) -> list[str]:
+        """What the figures do not say."""
+        said = [f"{name} was not asked: {reason}" for name, reason in self.missing.items()]
+        return said + [
+            f"{row.runtime} has the ids of {row.not_returned:,} texts, but prints bytes in them as"
+            " private characters"
+            for row in self.rows
+            if row.not_returned
+        ]
 
     def problem(self) -> str:
         """What went wrong, in a line."""
@@ -74,12 +85,12 @@ def verify(
     path = Path(folder)
     if not path.is_dir():
         raise ValueError(f"{folder}: no folder; pass one that `supratok export` wrote")
-    opened = open_all(path, runtimes)
-    if not opened.runtimes:
-        why = "; ".join(f"{name}: {reason}" for name, reason in opened.missing.items())
+    found = runtimes_for(path, runtimes)
+    if not found.openers:
+        why = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
         raise ValueError(f"{folder}: nothing to verify ({why or 'no tokenizer files in it'})")
     with contextlib.ExitStack() as stack:
-        ready = [stack.enter_context(runtime) for runtime in opened.runtimes]
+        ready = [stack.enter_context(open_it()) for open_it in found.openers]
         rows = [Checked(runtime.name, runtime.version) for runtime in ready]
         stream = itertools.chain(_hostile(ready[0]), texts)
         done = 0
@@ -87,14 +98,15 @@ def verify(
             _check(portion, ready, rows)
             done += len(portion)
             watch(done)
-    return Verification(str(folder), rows, opened.missing)
+    return Verification(str(folder), rows, found.missing)
 
 
 def _hostile(first: Runtime) -> list[str]:
     """Made of our own tokens where they are known."""
     if not isinstance(first, Ours):
         return hostile_texts([], [])
-    return hostile_texts(first.tokenizer.texts, list(first.tokenizer.special_tokens))
+    always = first.tokenizer.layout.always if first.tokenizer.layout else ()
+    return hostile_texts(first.tokenizer.texts, [*first.tokenizer.special_tokens, *always])
 
 
 def _check(texts: list[str], runtimes: list[Runtime], rows: list[Checked]) -> None:
@@ -110,8 +122,10 @@ def _check(texts: list[str], runtimes: list[Runtime], rows: list[Checked]) -> No
         wanted = wanted or dict(zip(asked, found, strict=True))
         decoded = runtime.decode_batch(found)
         for (place, text), ids, back in zip(asked.items(), found, decoded, strict=True):
-            different, lost = ids != wanted.get(place, ids), back != text
+            different = ids != wanted.get(place, ids)
+            lost = back != text and runtime.can_return(text)
             row.different += different
             row.lost += lost
+            row.not_returned += back != text and not lost
             if (different or lost) and len(row.examples) < _EXAMPLES:
                 row.examples.append(repr(text[:60]))

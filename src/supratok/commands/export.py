@@ -17,7 +17,7 @@ from ..export.listing import Roles
 from ..show import new_console
 from ..tokenizer import Tokenizer
 from .common import put
-from .verify import verification_table
+from .verify import show_verification
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -31,6 +31,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
         choices=list(FORMATS),
         help="may be repeated; all that apply, unless said",
     )
+    role_options(command)
+    add("--json", action="store_true", help="the result as JSON")
+
+
+def role_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
     for role, what in (
         ("bos", "begins a text"),
         ("eos", "ends a text"),
@@ -41,16 +47,17 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--add-bos", action="store_true", help="put bos before each text")
     add("--add-eos", action="store_true", help="put eos after each text")
     add("--chat-template", type=Path, metavar="FILE", help="in Jinja, as transformers reads it")
-    add("--json", action="store_true", help="the result as JSON")
+
+
+def roles_of(args: argparse.Namespace) -> Roles:
+    given = {role: getattr(args, role) for role in ("bos", "eos", "pad", "unk")}
+    template = args.chat_template.read_text(encoding="utf-8") if args.chat_template else None
+    return Roles(**given, add_bos=args.add_bos, add_eos=args.add_eos, chat_template=template)
 
 
 def run(args: argparse.Namespace) -> None:
     began = time.monotonic()
-    template = args.chat_template and args.chat_template.read_text(encoding="utf-8")
-    roles = Roles(
-        args.bos, args.eos, args.pad, args.unk, args.add_bos, args.add_eos, template or None
-    )
-    done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles)
+    done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles_of(args))
     seconds = round(time.monotonic() - began, 2)
     if args.json:
         facts = {"files": done.files, "left_out": done.left_out, "seconds": seconds}
@@ -62,4 +69,4 @@ def run(args: argparse.Namespace) -> None:
     console.print(f"{args.folder}: {', '.join(done.files)} in {seconds:,.1f} s")
     for name, reason in done.left_out.items():
         console.print(f"{name} was left out: {reason}")
-    console.print(verification_table(done.verification))
+    show_verification(done.verification)

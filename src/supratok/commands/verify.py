@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
         rows = [dataclasses.asdict(row) for row in found.rows]
         put(json.dumps({"folder": args.folder, "runtimes": rows, "missing": found.missing}))
     else:
-        new_console().print(verification_table(found))
+        show_verification(found)
     if not found.good:
         raise ValueError(f"{args.folder}: {found.problem()}")
 
@@ -72,7 +72,14 @@ def _parts(document: str, lines: bool) -> list[str]:
     return document.split("\n") if lines else [document]
 
 
-def verification_table(found: Verification) -> Table:
+def show_verification(found: Verification) -> None:
+    console = new_console()
+    console.print(_table(found))
+    for note in found.notes():
+        console.print(note)
+
+
+def _table(found: Verification) -> Table:
     table = new_table(
         "runtime", "version", "texts", "tokens", "ids differ", "text lost", "left out", "seconds"
     )
@@ -81,6 +88,4 @@ def verification_table(found: Verification) -> Table:
         table.add_row(
             row.runtime, row.version, *(f"{count:,}" for count in counts), f"{row.seconds:.1f}"
         )
-    for name, reason in found.missing.items():
-        table.add_row(name, reason, *["-"] * 6)
     return table

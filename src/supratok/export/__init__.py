@@ -20,7 +20,7 @@ from pathlib import Path
 from ..runtimes import OURS
 from ..tokenizer import Tokenizer
 from ..verify import Verification, verify
-from . import huggingface, sentencepiece
+from . import gguf, huggingface, sentencepiece
 from .listing import Listing, Roles, listing_of
 
 # What each format writes, and the package that writing it needs.
@@ -29,7 +29,15 @@ FORMATS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "sentencepiece": (("tokenizer.model",), "sentencepiece"),
     "gguf": (("tokenizer.gguf",), "gguf"),
 }
-NO_BYTES = "llama.cpp has no bytes under the rule `fewest`; ask for gguf by name to have it anyway"
+NO_BYTES = (
+    "under the rule `fewest`, llama.cpp prints the bytes that a model generates as private"
+    " characters; ask for gguf by name to have it anyway"
+)
+
+
+MANY_PREFIXES = (
+    "tokenizers puts the space not only before a text, but also after each text that is cut out"
+)
 
 
 @dataclass
@@ -50,14 +58,20 @@ def export(
     target = Path(folder)
     chosen, left_out = _choose(tokenizer, formats)
     listing = listing_of(tokenizer, roles)
-    files = [OURS, *(file for name in chosen for file in FORMATS[name][0])]
-    _refuse_stale(target, files)
+    _refuse_stale(target, _files(chosen))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
         made = Path(beside)
         tokenizer.save(made / OURS)
-        for name in chosen:
-            _write(name, made, tokenizer, listing)
+        for name in list(chosen):
+            try:
+                _write(name, made, tokenizer, listing)
+            except ValueError as error:  # this vocabulary cannot be written so
+                if formats is not None:
+                    raise
+                left_out[name] = str(error)
+                chosen.remove(name)
+        files = _files(chosen)
         verification = verify(made)
         if not verification.good:
             raise ValueError(
@@ -85,9 +99,15 @@ def _choose(
     for name, (_, package) in FORMATS.items():
         if package is not None and importlib.util.find_spec(package) is None:
             left_out[name] = f"{package} is not installed: pip install supratok[export]"
+    if (layout := tokenizer.layout) and layout.prefix and layout.always:
+        left_out["huggingface"] = MANY_PREFIXES
     if tokenizer.recipe.segmentation == "fewest":
         left_out["gguf"] = NO_BYTES
     return [name for name in FORMATS if name not in left_out], left_out
+
+
+def _files(formats: list[str]) -> list[str]:
+    return [OURS, *(file for name in formats for file in FORMATS[name][0])]
 
 
 def _refuse_stale(folder: Path, files: list[str]) -> None:
@@ -107,4 +127,4 @@ def _write(name: str, folder: Path, tokenizer: Tokenizer, listing: Listing) -> N
     elif name == "sentencepiece":
         sentencepiece.write(folder / "tokenizer.model", listing)
     else:
-        raise NotImplementedError
+        gguf.write_vocabulary(folder / "tokenizer.gguf", listing)

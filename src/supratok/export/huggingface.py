@@ -29,6 +29,11 @@ _NAME_SCORE = -1000.0  # less than any name's characters one by one
 
 def write(folder: Path, tokenizer: Tokenizer, listing: Listing) -> None:
     """Both files of the folder."""
+    if listing.prefix and any(row.kind is Kind.USER_DEFINED for row in listing.rows):
+        raise ValueError(
+            "this tokenizer puts a space before each text and cuts some texts out; tokenizers would"
+            " put the space after each of these too; export the format sentencepiece"
+        )
     document = tokenizer_json(tokenizer, listing)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
     (folder / "tokenizer.json").write_text(text, encoding="utf-8")
@@ -42,10 +47,10 @@ def tokenizer_json(tokenizer: Tokenizer, listing: Listing) -> dict[str, Any]:
         "truncation": None,
         "padding": None,
         "added_tokens": [{"id": id, **token} for id, token in _added_tokens(listing).items()],
-        "normalizer": None,
+        "normalizer": {"type": "Prepend", "prepend": " "} if listing.prefix else None,
         "pre_tokenizer": _cutting(listing) if listing.fewest else None,
         "post_processor": _around(listing),
-        "decoder": {"type": "Sequence", "decoders": [{"type": "ByteFallback"}, {"type": "Fuse"}]},
+        "decoder": {"type": "Sequence", "decoders": _decoders(listing)},
         "model": _unigram(listing) if listing.fewest else _bpe(tokenizer, listing),
     }
 
@@ -97,20 +102,29 @@ def _cutting(listing: Listing) -> dict[str, Any] | None:
     }
 
 
+def _decoders(listing: Listing) -> list[dict[str, Any]]:
+    decoders: list[dict[str, Any]] = [{"type": "ByteFallback"}, {"type": "Fuse"}]
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
+    return [*decoders, strip] if listing.prefix else decoders
+
+
 # --- Around it -------------------------------------------------------------------------------
 
 
 def _added_tokens(listing: Listing) -> dict[int, dict[str, Any]]:
+    """Special tokens, and what is cut out of every text."""
+    special = set(listing.ids.values())
     return {
         id: {
-            "content": text,
+            "content": row.text,
             "single_word": False,
             "lstrip": False,
             "rstrip": False,
             "normalized": False,
-            "special": True,
+            "special": id in special,
         }
-        for text, id in listing.ids.items()
+        for id, row in enumerate(listing.rows)
+        if id in special or row.kind is Kind.USER_DEFINED
     }
 
 

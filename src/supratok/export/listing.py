@@ -14,7 +14,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from ..tokenizer import BYTES, Tokenizer
+from ..layout import house_layout
+from ..tokenizer import Tokenizer, byte_name
 
 SPACE = "▁"  # how SentencePiece and llama.cpp write a space inside a piece
 
@@ -25,6 +26,8 @@ class Kind(enum.Enum):
     NORMAL = 1
     UNKNOWN = 2
     CONTROL = 3
+    USER_DEFINED = 4  # cut out of a text before anything else
+    UNUSED = 5  # never made from text
     BYTE = 6
 
 
@@ -34,7 +37,7 @@ class Row:
 
     text: str  # a byte is written <0xE2>
     kind: Kind
-    rank: int  # among the entries; of others 0
+    rank: int  # among the entries, where tied ones share theirs; of others 0
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,7 @@ class Listing:
     roles: Roles
     ids: dict[str, int]  # of the special tokens
     fewest: bool  # the rule
+    prefix: bool = False  # whether a space is put before each text
 
     def id_of(self, role: str) -> int | None:
         text = self.roles.given().get(role)
@@ -90,17 +94,32 @@ def listing_of(tokenizer: Tokenizer, roles: Roles | None = None) -> Listing:
     rows = _rows(tokenizer, roles)
     _refuse_clashes(rows)
     fewest = tokenizer.recipe.segmentation == "fewest"
-    return Listing(rows, roles, dict(tokenizer.special_tokens), fewest)
+    prefix = tokenizer.layout is not None and tokenizer.layout.prefix
+    return Listing(rows, roles, dict(tokenizer.special_tokens), fewest, prefix)
 
 
 def _rows(tokenizer: Tokenizer, roles: Roles) -> list[Row]:
-    specials = [
-        Row(text, Kind.UNKNOWN if text == roles.unk else Kind.CONTROL, 0)
-        for text in tokenizer.special_tokens
-    ]
-    names = [Row(f"<0x{byte:02X}>", Kind.BYTE, 0) for byte in range(BYTES)]
-    entries = [Row(text, Kind.NORMAL, rank) for rank, text in enumerate(tokenizer.texts)]
-    return specials + names + entries
+    layout = tokenizer.layout or house_layout(len(tokenizer.special_tokens), len(tokenizer.texts))
+    rows = {id: Row(byte_name(byte), Kind.BYTE, 0) for byte, id in enumerate(layout.bytes)}
+    for text, id in tokenizer.special_tokens.items():
+        rows[id] = Row(text, Kind.UNKNOWN if text == roles.unk else Kind.CONTROL, 0)
+    for text, id, rank in zip(tokenizer.texts, layout.entries, layout.ranks(), strict=True):
+        rows[id] = Row(text, Kind.NORMAL, rank)
+    rows |= {id: Row(text, Kind.USER_DEFINED, 0) for text, id in layout.always.items()}
+    rows |= {id: Row(text, Kind.UNUSED, 0) for text, id in layout.spare.items()}
+    return _filled(rows)
+
+
+def _filled(rows: dict[int, Row]) -> list[Row]:
+    """By id, with a name of its own for each id that stands for nothing."""
+    taken = {row.text for row in rows.values()}
+    for id in range(max(rows)):
+        if id not in rows:
+            name = f"<unused{id}>"
+            while name in taken:
+                name = f"<{name}>"
+            rows[id] = Row(name, Kind.UNUSED, 0)
+    return [rows[id] for id in range(len(rows))]
 
 
 def _refuse_clashes(rows: list[Row]) -> None:

@@ -20,6 +20,8 @@ from typing import Any
 from ..packages import package
 from .listing import Kind, Listing, Row, swap_spaces
 
+_OF_TEXT = (Kind.NORMAL, Kind.USER_DEFINED, Kind.UNUSED)  # others are names
+
 
 def write(path: Path, listing: Listing) -> None:
     proto = package("sentencepiece.sentencepiece_model_pb2", "export")
@@ -34,7 +36,7 @@ def write(path: Path, listing: Listing) -> None:
     for row in rows:
         normal = row.kind is Kind.NORMAL
         piece = model.pieces.add()
-        piece.piece = swap_spaces(row.text) if normal else row.text
+        piece.piece = swap_spaces(row.text) if row.kind in _OF_TEXT else row.text
         piece.type = row.kind.value
         piece.score = (-1.0 if listing.fewest else -float(row.rank)) if normal else 0.0
     path.write_bytes(model.SerializeToString())
@@ -62,6 +64,6 @@ def _specify(model: Any, rows: list[Row], listing: Listing) -> None:
         if id is not None:
             setattr(trainer, f"{role}_piece", rows[id].text)
     model.normalizer_spec.name = "identity"
-    model.normalizer_spec.add_dummy_prefix = False
+    model.normalizer_spec.add_dummy_prefix = listing.prefix
     model.normalizer_spec.remove_extra_whitespaces = False
     model.normalizer_spec.escape_whitespaces = True

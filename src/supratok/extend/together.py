@@ -160,6 +160,11 @@ def _unmade_words(document: Document) -> list[str]:
 
 def _without_split(document: Document, metaspace: Document) -> Document:
     """Metaspace that writes spaces as ▁ and leaves the text whole."""
+    if document["model"].get("ignore_merges"):
+        raise ValueError(
+            "its words are tokens whether merges make them or not (ignore_merges), which text that"
+            " is not cut cannot say; extend one without"
+        )
     space = metaspace["replacement"]
     for token in document["model"]["vocab"]:
         if space in token[1:]:

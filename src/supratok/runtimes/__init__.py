@@ -1,7 +1,7 @@
 """The programs that read what we export, each behind the same small face, for `verify`.
 
-    for runtime in open_all(folder).runtimes:
-        with runtime:
+    for open_it in runtimes_for(folder).openers:
+        with open_it() as runtime:
             runtime.encode_batch(["a text"])
 
 Special tokens that stand in a text are text here, and none are added: what is compared is what a
@@ -10,6 +10,7 @@ runtime makes of plain text.
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import importlib.util
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from ..tokenizer import Tokenizer
+from .llama_cpp import open_vocabulary
 
 
 class Runtime(Protocol):
@@ -35,20 +37,24 @@ class Runtime(Protocol):
         and it is not asked."""
         ...
 
+    def can_return(self, text: str) -> bool:
+        """Whether it can print the text of these ids."""
+        ...
+
 
 @dataclass
-class Opened:
-    runtimes: list[Runtime] = field(default_factory=list)
+class Found:
+    openers: list[Callable[[], Runtime]] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)  # name to reason
 
 
 OURS = "supratok.json"
 
 
-def open_all(folder: Path, only: list[str] | None = None) -> Opened:
+def runtimes_for(folder: Path, only: list[str] | None = None) -> Found:
     """Every runtime that is installed and finds its file in the folder; ours, if it is there,
     first."""
-    found = Opened()
+    found = Found()
     for name, (file, package, open_it) in _KINDS.items():
         if only and name not in only and name != "supratok":
             continue
@@ -58,7 +64,7 @@ def open_all(folder: Path, only: list[str] | None = None) -> Opened:
         elif not any(map(importlib.util.find_spec, package)):
             found.missing[name] = f"not installed: pip install {package[0]}"
         else:
-            found.runtimes.append(open_it(folder / file))
+            found.openers.append(functools.partial(open_it, folder / file))
     return found
 
 
@@ -76,6 +82,9 @@ class _Plain:
         return None
 
     def can_hold(self, text: str) -> bool:
+        return True
+
+    def can_return(self, text: str) -> bool:
         return True
 
 
@@ -164,5 +173,6 @@ _KINDS: dict[str, tuple[str, tuple[str, ...], Callable[[Path], Runtime]]] = {
     "tokenizers": ("tokenizer.json", ("tokenizers",), Tokenizers),
     "transformers": ("tokenizer.json", ("transformers",), Transformers),
     "sentencepiece": ("tokenizer.model", ("sentencepiece",), SentencePiece),
+    "llama.cpp": ("tokenizer.gguf", ("xllamacpp", "llama_cpp"), open_vocabulary),
 }
 NAMES = tuple(_KINDS)

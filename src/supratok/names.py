@@ -1,0 +1,50 @@
+"""Texts that no token may have, because some runtime would take them for something else.
+
+In most formats a text has one id, so a token that reads `<0x41>` or `</s>` would be the byte or the
+special token. llama.cpp goes further: it joins two neighbours into whatever has their joined text,
+special or not, so `<s` and `>` must not both be there beside `<s>`; and it takes some texts for the
+end of a turn wherever it finds them.
+
+    reserved(["<s>"]) >= {"<s>", "<s", "s>", "<0x41>", "<|im_end|>"}
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Iterator
+
+BYTE_NAMES = frozenset(f"<0x{byte:02X}>" for byte in range(256))
+
+# What llama.cpp takes for the end of a turn, or for a part of a form: generation stops there, or
+# the token is cut out of texts before any rule is applied.
+_CONTROL = """
+</s> <eos> <EOT> _<EOT> [EOT] [EOS] [PAD] <PAD> <PRE> <SUF> <MID> ▁<PRE> ▁<SUF> ▁<MID> <REPO> [e~[
+<turn|> <|tool_response> <end_of_turn> <end_of_utterance> <reponame> <|eot_id|> <|im_end|> <|end|>
+<|return|> <|call|> <|flush|> <|calls|> <|endoftext|> <|end_of_text|> <|eom_id|> <|channel|>
+<|message|> <|start|> <|constrain|> <fim-prefix> <fim-suffix> <fim-middle> <fim-pad> <fim-repo>
+<fim_prefix> <fim_suffix> <fim_middle> <fim_pad> <|fim_prefix|> <|fim_suffix|> <|fim_middle|>
+<|fim_pad|> <|fim_repo|> <|repo_name|> <|file_sep|> <|prefix|> <|suffix|> <|middle|> <|code_prefix|>
+<|code_suffix|> <|code_middle|> <｜end▁of▁sentence｜> <｜fim▁begin｜> <｜fim▁hole｜> <｜fim▁end｜>
+"""
+CONTROL_NAMES = frozenset(_CONTROL.split())
+
+
+def reserved(special_tokens: Iterable[str]) -> frozenset[str]:
+    """All of these, for a tokenizer with such special tokens."""
+    specials = {part for text in special_tokens for part in _with_halves(text)}
+    return _always() | specials
+
+
+@functools.cache
+def _always() -> frozenset[str]:
+    halves = {part for name in BYTE_NAMES for part in _with_halves(name)}
+    return CONTROL_NAMES | {name.replace("▁", " ") for name in CONTROL_NAMES} | halves
+
+
+def _with_halves(name: str) -> Iterator[str]:
+    """A name, and as much that none of its cuts in two has a token on both sides (a single
+    character always is one). Ends are given up, not beginnings: `</` is worth more than `s>`."""
+    yield name
+    if len(name) > 2:
+        yield name[:-1]
+        yield from (name[start:] for start in range(1, len(name) - 1))
