@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
-@pytest.fixture(scope="module", params=["gpt2", "llama3", "llama2"])
+@pytest.fixture(scope="module", params=["gpt2", "llama2"])
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`base` and `out`: the folder of a base, as it comes from a hub, and what was made of it."""
     folder = tmp_path_factory.mktemp("extend")
