@@ -1,5 +1,5 @@
 """The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
-prune | refine | export | verify | graft | import.
+prune | refine | export | verify | graft | import | extend.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -28,6 +28,7 @@ from . import Tokenizer, __version__
 from .commands import (
     curate,
     export,
+    extend,
     graft,
     importing,
     mine,
@@ -111,6 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         (verify.run, verify.add_options, "the same ids in every runtime that is installed"),
         (graft.run, graft.add_options, "a GGUF model with our tokenizer in place of its own"),
         (importing._import, importing.add_options, "a tokenizer from elsewhere, with its ids"),
+        (extend.run, extend.add_options, "phrases as new tokens of a Hugging Face tokenizer"),
     ):
         name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")

@@ -22,12 +22,12 @@ def reading_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read")
 
 
-def making_options(command: argparse.ArgumentParser) -> None:
-    """Of the commands that read a corpus and write a tokenizer: train, prune, refine."""
+def making_options(command: argparse.ArgumentParser, out: str = "the file to write") -> None:
+    """Of the commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
     command.set_defaults(interrupted="interrupted, nothing was written")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+    add("--out", type=Path, required=True, metavar="PATH", help=out)
     add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
     reading_options(command)
     add("--whole-files", action="store_true", help="a text file is one document, not its lines")

@@ -1,0 +1,161 @@
+"""What is extended: a Hugging Face tokenizer with BPE inside.
+
+    base = open_base("gpt2-folder")          # or a tokenizer.json, or a supratok file
+    base.units([" the", " zyzzyva"])         # [" the"]: words that may be part of a phrase
+    base.with_merges([(" in", " the")])      # the document of the longer tokenizer.json
+
+New tokens are joined by merges after all the base's own: when the first of them may act, the base's
+pieces of the text are complete. So, for every text, the new ids with each new token written as what
+it stands for are the base's ids. That needs text that is not cut where words meet (together.py).
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..export.huggingface import tokenizer_json
+from ..export.listing import listing_of
+from ..tokenizer import FORMAT, Tokenizer
+from . import glue
+from .document import Document, bare, encode_spelled, load, spelling, whole
+from .together import opened
+
+
+@dataclass(frozen=True)
+class Base:
+    """A tokenizer that can be extended: `document` is its file, `open` the same with words kept
+    together, `run` what keeps them so, if anything must."""
+
+    name: str
+    folder: Path | None  # where its other files lie
+    document: Document
+    open: Document
+    run: str | None
+
+    @functools.cached_property
+    def tokenizer(self) -> Any:
+        return load(self.document)
+
+    @functools.cached_property
+    def _vocab(self) -> dict[str, int]:
+        vocab: dict[str, int] = self.document["model"]["vocab"]
+        return vocab
+
+    @functools.cached_property
+    def first_new_id(self) -> int:
+        """Behind every id there is, those of added tokens included."""
+        return 1 + max([*self._vocab.values(), *self._added.values()])
+
+    @functools.cached_property
+    def _added(self) -> dict[str, int]:
+        """Added tokens by the ids they have: the file may say others, which are passed over."""
+        names = [token["content"] for token in self.document["added_tokens"]]
+        return {name: self.tokenizer.token_to_id(name) for name in names}
+
+    @functools.cached_property
+    def spell(self) -> Callable[[str], str]:
+        """Writes a text as the vocabulary does."""
+        return spelling(self.document)
+
+    def units(self, words: list[str]) -> list[str]:
+        """Those of the words that may be part of a phrase: they are plain words or punctuation, and
+        one token of the base, made by its merges."""
+        known = [
+            word
+            for word in words
+            if glue.is_unit(self.run, word) and self.spell(word) in self._vocab
+        ]
+        ids = encode_spelled(bare(self.open), [self.spell(word) for word in known])
+        return [
+            word
+            for word, made in zip(known, ids, strict=True)
+            if made == [self._vocab[self.spell(word)]]
+        ]
+
+    def with_merges(self, merges: list[tuple[str, str]]) -> Document:
+        """The document with these merges, of texts, after its own. A text that two merges make is
+        one token."""
+        # Added tokens that the model does not know would be numbered behind the new ones.
+        vocab = self._added | self._vocab
+        pairs = [_as_pair(merge) for merge in self.document["model"]["merges"]]
+        next_id = self.first_new_id
+        for left, right in merges:
+            pairs.append([self.spell(left), self.spell(right)])
+            if self.spell(left + right) not in vocab:
+                vocab[self.spell(left + right)] = next_id
+                next_id += 1
+        added = [
+            token | {"id": self._added[token["content"]]} for token in self.open["added_tokens"]
+        ]
+        model = self.open["model"] | {"vocab": vocab, "merges": pairs}
+        return self.open | {"model": model, "added_tokens": added}
+
+
+def _as_pair(merge: str | list[str]) -> list[str]:
+    return merge.split(" ") if isinstance(merge, str) else merge
+
+
+# --- Reading ---------------------------------------------------------------------------------
+
+
+def open_base(path: str | os.PathLike[str]) -> Base:
+    """A folder with a tokenizer.json, such a file, or a supratok file."""
+    path = Path(path)
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if path.is_dir() and not file.exists():
+        raise ValueError(
+            f"{path}: no tokenizer.json in this folder; open it with AutoTokenizer and save it"
+            " again with save_pretrained, which writes one"
+        )
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file}: not a tokenizer.json ({error})") from error
+    if isinstance(document, dict) and document.get("format") == FORMAT:
+        tokenizer = Tokenizer.load(file)
+        document = tokenizer_json(tokenizer, listing_of(tokenizer))
+    if not isinstance(document, dict) or "model" not in document:
+        raise ValueError(f"{file}: not a tokenizer.json; it has no model")
+    document = whole(document)
+    try:
+        _check_model(document)
+        together, run = opened(document)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+    return Base(str(path), path if path.is_dir() else None, document, together, run)
+
+
+def _check_model(document: Document) -> None:
+    model = document["model"]
+    kind = model.get("type", "BPE" if "merges" in model else "unknown")
+    if kind != "BPE":
+        raise ValueError(
+            f"its model is {kind}; only BPE is extended: in others the best pieces of a text depend"
+            " on the scores of all, so new tokens would change the old ones around them; of a"
+            " supratok tokenizer, extend one with segmentation='merges'"
+        )
+    if "ByteLevel" in json.dumps(document["normalizer"]):
+        raise ValueError("its normaliser writes text as bytes, which is not known here")
+    for option in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
+        if model.get(option):
+            raise ValueError(
+                f"its model has {option}={model[option]!r}, which new merges would not go with;"
+                " extend one without"
+            )
+    known = model["vocab"]
+    single = [
+        token["content"]
+        for token in document["added_tokens"]
+        if len(token["content"]) == 1 and token["content"] not in known
+    ]
+    if single:
+        raise ValueError(
+            f"its added token {single[0]!r} is one character and not in the model's vocabulary, to"
+            " which it would have to be added, and change how text is encoded"
+        )

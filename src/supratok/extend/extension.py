@@ -1,0 +1,163 @@
+"""What an extension is, and the folder it is written to.
+
+`supratok_extension.json` lies beside the new tokenizer.json:
+
+    {"base": ..., "base_vocab_size": ..., "first_new_id": ..., "report": {...}, "versions": {...},
+     "tokens": [[id, text, [base ids], count], ...]}
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ..packages import package
+from .base import Base
+from .document import Document
+
+FILE = "supratok_extension.json"
+
+# What of a base's folder goes with the new tokenizer: how it is opened, and how it is talked to.
+_CONFIG = "tokenizer_config.json"
+_KEPT = ("special_tokens_map.json", "chat_template.jinja", "chat_template.json")
+# What says the same as the old tokenizer.json, and would disagree with the new one.
+_STALE = (
+    "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "added_tokens.json",
+    "sentencepiece.bpe.model", "tekken.json", "supratok.json", "tokenizer.gguf",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A new token: how often it was seen when it was learnt, and the base's ids it stands for."""
+
+    id: int
+    text: str
+    parts: list[int]
+    count: int
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What was added to a base, and what it does to text."""
+
+    base: str
+    base_vocab_size: int
+    tokens: list[NewToken]
+    report: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def first_new_id(self) -> int:
+        return self.tokens[0].id
+
+    @property
+    def vocab_size(self) -> int:
+        """Ids are below this."""
+        return self.tokens[-1].id + 1
+
+    def expand(self, ids: Iterable[int]) -> list[int]:
+        """The ids with each new one written as the base's ids that it stands for: those that the
+        base gives, whatever the text."""
+        parts = self._parts
+        return [old for id in ids for old in parts.get(id, (id,))]
+
+    @functools.cached_property
+    def _parts(self) -> dict[int, list[int]]:
+        return {token.id: token.parts for token in self.tokens}
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Extension:
+        """From the folder that `extend` wrote, or its supratok_extension.json."""
+        path = Path(path)
+        file = path / FILE if path.is_dir() else path
+        try:
+            values = json.loads(file.read_text(encoding="utf-8"))
+            tokens = [NewToken(*row) for row in values["tokens"]]
+            names = ("base", "base_vocab_size", "report", "versions")
+            return cls(tokens=tokens, **{name: values[name] for name in names})
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{file}: not written by `supratok extend` ({error!r})") from error
+
+    def to_json(self) -> str:
+        head = {
+            "base": self.base,
+            "base_vocab_size": self.base_vocab_size,
+            "first_new_id": self.first_new_id,
+            "report": self.report,
+            "versions": self.versions,
+        }
+        rows = ",\n".join(json.dumps(_row(token), ensure_ascii=False) for token in self.tokens)
+        return (
+            f'{json.dumps(head, ensure_ascii=False, indent=1)[:-2]},\n "tokens": [\n{rows}\n]}}\n'
+        )
+
+
+def _row(token: NewToken) -> list[Any]:
+    return [token.id, token.text, token.parts, token.count]
+
+
+def check_folder(out: Path) -> None:
+    """An hour of learning must not end at a folder that is not free."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"{out}: is there already; name a folder that is new or empty")
+    try:
+        with tempfile.TemporaryDirectory(dir=out.parent):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"{out}: cannot write in the folder {out.parent} ({error.strerror}); make it, or choose"
+            " another"
+        ) from error
+
+
+def stale_files(base: Base) -> list[str]:
+    """The base's files that are left out: they would disagree with the new tokenizer.json."""
+    return [name for name in _STALE if base.folder and (base.folder / name).exists()]
+
+
+def write(out: Path, base: Base, document: Document, extension: Extension) -> None:
+    """The folder, whole or not at all."""
+    check_folder(out)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
+        folder = Path(safe, "folder")
+        folder.mkdir()
+        package("tokenizers", "export").Tokenizer.from_str(json.dumps(document)).save(
+            str(folder / "tokenizer.json")
+        )
+        (folder / FILE).write_text(extension.to_json(), encoding="utf-8")
+        config = json.dumps(_config(base), ensure_ascii=False, indent=2)
+        (folder / _CONFIG).write_text(config + "\n", encoding="utf-8")
+        for name in _kept(base):
+            shutil.copy(name, folder)
+        if out.exists():
+            out.rmdir()
+        folder.rename(out)
+
+
+def _kept(base: Base) -> list[Path]:
+    return (
+        [base.folder / name for name in _KEPT if (base.folder / name).exists()]
+        if base.folder
+        else []
+    )
+
+
+def _config(base: Base) -> dict[str, Any]:
+    """The base's, opened by the class that takes a tokenizer.json as it is. Others (GPT2Tokenizer,
+    LlamaTokenizer) build their own pre-tokenizer around the vocabulary, and custom code may do
+    anything."""
+    file = base.folder / _CONFIG if base.folder else None
+    config: dict[str, Any] = {}
+    if file and file.exists():
+        config = json.loads(file.read_text(encoding="utf-8"))
+    for name in ("auto_map", "vocab_file", "merges_file", "tokenizer_file", "slow_tokenizer_class"):
+        config.pop(name, None)
+    return config | {"tokenizer_class": "PreTrainedTokenizerFast"}
