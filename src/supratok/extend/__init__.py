@@ -92,7 +92,7 @@ def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
         else:
             id = vocab[base.spell(text)]
             tokens[text] = NewToken(id, text, parts(left) + parts(right), count)
-    versions = {"supratok": __version__, "tokenizers": package("tokenizers", "export").__version__}
+    versions = {"supratok": __version__, "tokenizers": package("tokenizers", "extend").__version__}
     size = base.first_new_id
     return Extension(base.name, size, list(tokens.values()), versions=versions)
 

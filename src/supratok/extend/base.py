@@ -21,7 +21,8 @@ from typing import Any
 
 from ..export.huggingface import tokenizer_json
 from ..export.listing import listing_of
-from ..tokenizer import FORMAT, Tokenizer
+from ..saving import FORMAT
+from ..tokenizer import Tokenizer
 from . import glue
 from .document import Document, bare, encode_spelled, load, spelling, whole
 from .together import opened

@@ -23,7 +23,7 @@ def whole(document: Document) -> Document:
 
 def load(document: Document) -> Any:
     """A `tokenizers.Tokenizer` that cuts off and fills up nothing."""
-    tokenizer = package("tokenizers", "export").Tokenizer.from_str(json.dumps(document))
+    tokenizer = package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -129,7 +129,7 @@ def write(out: Path, base: Base, document: Document, extension: Extension) -> No
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
         folder = Path(safe, "folder")
         folder.mkdir()
-        package("tokenizers", "export").Tokenizer.from_str(json.dumps(document)).save(
+        package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document)).save(
             str(folder / "tokenizer.json")
         )
         (folder / FILE).write_text(extension.to_json(), encoding="utf-8")
