@@ -28,7 +28,7 @@ RULES: tuple[Segmentation, ...] = ("merges", "fewest")
 SPECIALS = ("<s>", "</s>", "<pad>", "<unk>")
 HEAD = [
     "rule", "vocabulary", "runtime", "version", "lines", "tokens", "ids differ", "text lost",
-    "left out", "MB/s",
+    "left out",
 ]  # fmt: skip
 
 
@@ -46,7 +46,6 @@ def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) ->
     specials = list(tokenizer.special_tokens)
     tokenizer.export(folder, FORMATS, eos=specials[1] if len(specials) > 1 else None)
     seconds = time.monotonic() - began
-    size = sum(len(line.encode()) for line in lines(files, each))
 
     def watch(done: int) -> None:
         if sys.stderr.isatty():
@@ -57,7 +56,6 @@ def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) ->
         "rule": tokenizer.recipe.segmentation,
         "vocab_size": tokenizer.vocab_size,
         "seconds": seconds,
-        "bytes": size,
         "runtimes": [asdict(row) for row in found.rows],
         "missing": found.missing,
     }
@@ -71,7 +69,6 @@ def table_lines(figures: Figures) -> list[list[str]]:
             row["runtime"],
             row["version"],
             *(f"{row[name]:,}" for name in ("texts", "tokens", "different", "lost", "left_out")),
-            f"{figures['bytes'] / 1e6 / row['seconds']:.1f}",
         ]
         for row in figures["runtimes"]
     ]
