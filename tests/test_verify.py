@@ -134,6 +134,19 @@ def test_hostile_text_is_the_same_each_time_and_covers_its_kinds() -> None:
     assert len(hostile_texts([], [])) > 100
 
 
+def test_a_folder_is_a_tokenizer(folder: Path, tmp_path: Path, capsys: Any) -> None:
+    assert Tokenizer.load(folder).vocab_size == 900
+    text = tmp_path / "text.txt"
+    text.write_text("the cat in New York", encoding="utf-8")
+    assert main(["count", str(folder), str(text), "--json"]) == 0
+    ours = json.loads(capsys.readouterr().out)["total"]["tokens"]
+    (folder / "supratok.json").unlink()
+    assert main(["count", str(folder), str(text), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["total"]["tokens"] == ours
+    assert main(["count", str(tmp_path), str(text)]) == 1
+    assert "a folder without a tokenizer" in capsys.readouterr().err
+
+
 def test_the_graft_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tokenizer = small("merges", special_tokens=("</s>",))
     tokenizer.export(tmp_path / "x", ["gguf"])

@@ -24,7 +24,7 @@ from typing import Protocol
 import zstandard
 
 from .packages import package
-from .saving import FORMAT
+from .saving import FILE, FORMAT
 from .tokenizer import Tokenizer
 
 
@@ -44,9 +44,9 @@ class Peer(Protocol):
 
 def open_any(path: str | os.PathLike[str]) -> Peer:
     """A supratok tokenizer, a Hugging Face `tokenizer.json`, a SentencePiece `.model` or a
-    `.tiktoken` file."""
+    `.tiktoken` file; or a folder that holds one of the first three."""
     name = os.fspath(path)
-    data = _read(Path(path))
+    data = _read(_in_folder(Path(path)))
     if not data:
         raise _unknown(name, "it is empty")
     if data.lstrip().startswith(b"{"):
@@ -54,6 +54,16 @@ def open_any(path: str | os.PathLike[str]) -> Peer:
     if re.match(rb"[A-Za-z0-9+/]+=* \d+\r?(\n|$)", data):
         return _Tiktoken(name, _ranks(name, data))
     return _SentencePiece(name, data)
+
+
+def _in_folder(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    files = (path / name for name in (FILE, "tokenizer.json", "tokenizer.model"))
+    found = next((file for file in files if file.exists()), None)
+    if found is None:
+        raise _unknown(str(path), "a folder without a tokenizer")
+    return found
 
 
 def _read(path: Path) -> bytes:

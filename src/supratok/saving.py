@@ -15,6 +15,7 @@ from .layout import Layout
 from .recipe import Recipe
 
 FORMAT = "supratok"
+FILE = "supratok.json"  # its name in a folder
 VERSION = 2  # of files with a layout; those without one are as they were in version 1
 
 Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined", "imported"]
@@ -39,7 +40,10 @@ def write_document(
 
 
 def read_document(path: Path) -> tuple[list[Row], Recipe, dict[str, Any], Layout | None]:
-    """What was written; a file that is damaged or of a later version is refused."""
+    """What was written, to this file or in this exported folder; a file that is damaged or of a
+    later version is refused."""
+    if path.is_dir():
+        path = path / FILE
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:

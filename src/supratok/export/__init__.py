@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..runtimes import OURS
+from ..saving import FILE
 from ..tokenizer import Tokenizer
 from ..verify import Verification, verify
 from . import gguf, huggingface, sentencepiece
@@ -62,7 +62,7 @@ def export(
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
         made = Path(beside)
-        tokenizer.save(made / OURS)
+        tokenizer.save(made / FILE)
         for name in list(chosen):
             try:
                 _write(name, made, tokenizer, listing)
@@ -107,7 +107,7 @@ def _choose(
 
 
 def _files(formats: list[str]) -> list[str]:
-    return [OURS, *(file for name in formats for file in FORMATS[name][0])]
+    return [FILE, *(file for name in formats for file in FORMATS[name][0])]
 
 
 def _refuse_stale(folder: Path, files: list[str]) -> None:

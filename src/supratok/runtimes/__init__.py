@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, Self
 
+from ..saving import FILE
 from ..tokenizer import Tokenizer
 from .llama_cpp import open_vocabulary
 
@@ -46,9 +47,6 @@ class Runtime(Protocol):
 class Found:
     openers: list[Callable[[], Runtime]] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)  # name to reason
-
-
-OURS = "supratok.json"
 
 
 def runtimes_for(folder: Path, only: list[str] | None = None) -> Found:
@@ -169,7 +167,7 @@ class SentencePiece(_Plain):
 
 # By name: the file it reads, the packages that can (any of them), and how it is opened.
 _KINDS: dict[str, tuple[str, tuple[str, ...], Callable[[Path], Runtime]]] = {
-    "supratok": (OURS, ("supratok",), Ours),
+    "supratok": (FILE, ("supratok",), Ours),
     "tokenizers": ("tokenizer.json", ("tokenizers",), Tokenizers),
     "transformers": ("tokenizer.json", ("transformers",), Transformers),
     "sentencepiece": ("tokenizer.model", ("sentencepiece",), SentencePiece),
