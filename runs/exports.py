@@ -57,7 +57,7 @@ def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) ->
         "vocab_size": tokenizer.vocab_size,
         "seconds": seconds,
         "runtimes": [asdict(row) for row in found.rows],
-        "missing": found.missing,
+        "notes": found.notes(),
     }
 
 
@@ -91,7 +91,7 @@ def main(arguments: list[str] | None = None) -> None:
         figures = row(rows, args, path, files)
         table += table_lines(figures)
         notes.append(f"{path.stem}: exported and checked in {figures['seconds']:.1f} s")
-        notes += [f"{runtime}: {why}" for runtime, why in figures["missing"].items()]
+        notes += [f"{path.stem}: {note}" for note in figures["notes"]]
     notes.append(f"the first {args.lines:,} lines of each of {len(files)} files, and hostile texts")
     notes.append(rows.about())
     write_table(args.out, HEAD, table, notes)
