@@ -10,6 +10,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 
+def refuse_unwritable(path: Path, what: str) -> None:
+    """An hour of work must not end at a folder that is not there."""
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"{what}: cannot write in the folder {path.parent} ({error.strerror});"
+            " make it, or choose another"
+        ) from error
+
+
 def write_whole(path: Path, text: str) -> None:
     with whole_file(path) as file:
         file.write(text.encode())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from ..corpus import Corpus
+from ..files import refuse_unwritable
 from ..progress import Events
 from ..tokenizer import Tokenizer
 
@@ -76,17 +76,9 @@ class Making:
 
 
 def check_writable(out: Path, option: str = "--out") -> None:
-    """An hour of training must not end at a folder that is not there."""
     if out.is_dir():
         raise ValueError(f"{option} {out}: a folder; name the file to write in it")
-    try:
-        with tempfile.TemporaryFile(dir=out.parent):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"{option} {out}: cannot write in the folder {out.parent} ({error.strerror});"
-            " make it, or choose another"
-        ) from error
+    refuse_unwritable(out, f"{option} {out}")
 
 
 def called(name: str) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..files import refuse_unwritable
 from ..packages import package
 from .base import Base
 from .document import Document
@@ -105,17 +106,9 @@ def _row(token: NewToken) -> list[Any]:
 
 
 def check_folder(out: Path) -> None:
-    """An hour of learning must not end at a folder that is not free."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out}: is there already; name a folder that is new or empty")
-    try:
-        with tempfile.TemporaryDirectory(dir=out.parent):
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"{out}: cannot write in the folder {out.parent} ({error.strerror}); make it, or choose"
-            " another"
-        ) from error
+    refuse_unwritable(out, str(out))
 
 
 def stale_files(base: Base) -> list[str]:
