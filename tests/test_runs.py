@@ -103,6 +103,17 @@ def test_sweep(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         call("sweep", *given, "--documents", 50)
 
 
+def test_exports(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ("--sizes", SIZE, "--lines", 20)
+    lines = check_kept(call, monkeypatch, "exports", *given)
+    runtimes = ["supratok", "tokenizers", "transformers", "sentencepiece"]
+    for place, rule in ((2, "merges"), (7, "fewest")):
+        assert [line[2] for line in lines[place : place + 4]] == runtimes
+        assert {line[0] for line in lines[place : place + 5]} == {rule}
+    assert all(int(line[4].replace(",", "")) > 1000 for line in lines[2:])
+    assert {(line[6], line[7]) for line in lines[2:]} == {("0", "0")}
+
+
 def test_what_the_paper_has_beside_a_row() -> None:
     in_paper = script("sweep").in_paper
     assert in_paper("default", 100_000) == "5.78 +1.8% +17.5%"
