@@ -22,7 +22,7 @@ LETTERS, SMALL = 13, 12  # sizes of letters
 LINE = 18  # from one line of letters to the next
 INK, MUTED, FAINT = MARKS["ink"], MARKS["muted"], MARKS["faint"]
 SERIES = [MARKS[name] for name in COLOURS if name.isdigit()]
-SHAPES = "osD^vph"
+SHAPES = "osD^vph*"
 
 
 class Canvas:
@@ -116,8 +116,9 @@ def dot(place: int, hollow: bool) -> dict[str, Any]:
     """How a point is drawn."""
     colour = tone(place)
     return {
-        "marker": SHAPES[place % len(SHAPES)], "markersize": 7, "markeredgecolor": colour,
-        "markeredgewidth": 1.6, "markerfacecolor": PAPER_MARK if hollow else colour,
+        "ls": "none", "marker": SHAPES[place % len(SHAPES)], "markersize": 7,
+        "markeredgewidth": 1.6, "markeredgecolor": colour,
+        "markerfacecolor": PAPER_MARK if hollow else colour,
     }  # fmt: skip
 
 

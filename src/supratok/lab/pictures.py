@@ -47,7 +47,7 @@ def sweep(
     bands: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
 ) -> str:
     """A line for each name, over vocabulary sizes. What is `strong` is drawn so, the paper's is
-    dashed; `bands` are confidence intervals."""
+    grey and dashed; `bands` are confidence intervals."""
     series = _filled(series, title)
     sizes = sorted({size for points in series.values() for size in points})
     height = max(340, len(series) * (LINE - 2) + 60)
@@ -55,17 +55,18 @@ def sweep(
     axes = canvas.axes
     if len(sizes) > 1 and sizes[-1] > 8 * sizes[0]:
         axes.set_xscale("log")
-    for place, (name, points) in enumerate(series.items()):
-        x = sorted(points)
+    styles = _lines(series, strong, paper)
+    for name, points in series.items():
+        x, colour = sorted(points), styles[name]["color"]
         if found := (bands or {}).get(name):
             low, high = zip(*(found[size] for size in sorted(found)), strict=True)
-            axes.fill_between(sorted(found), low, high, color=tone(place), alpha=0.18, lw=0)
-        axes.plot(x, [points[size] for size in x], label=name, **_line(place, name, strong, paper))
+            axes.fill_between(sorted(found), low, high, color=colour, alpha=0.18, lw=0)
+        axes.plot(x, [points[size] for size in x], **styles[name])
     canvas.grid("y")
     canvas.words(0, canvas.height - 12, unit, MUTED)
     canvas.words(canvas.middle, 10, "tokens in the vocabulary", MUTED, ha="center")
     _sizes(canvas, sizes)
-    _end_labels(canvas, series, strong)
+    _end_labels(canvas, series, styles)
     return canvas.svg(title, _told(series))
 
 
@@ -111,14 +112,14 @@ def languages(
     )  # fmt: skip
     axes = canvas.axes
     axes.set_ylim(len(items) - 0.5, -0.5)
-    for row, (item, found) in enumerate(items.items()):
+    for row, item in enumerate(items):
         canvas.beside(row, item)
-        axes.plot([min(found.values()), max(found.values())], [row, row], color=FAINT, lw=3)
+        axes.axhline(row + 0.5, color=FAINT, lw=1)
     for place, name in enumerate(names):
         shift = (place - (len(names) - 1) / 2) * 5 / room  # so that none hides another
         rows = [(found[name], y + shift) for y, found in enumerate(items.values()) if name in found]
         style = dot(place, name in paper)
-        axes.plot([x for x, _ in rows], [y for _, y in rows], ls="none", zorder=3, **style)
+        axes.plot([x for x, _ in rows], [y for _, y in rows], zorder=3, **style)
     canvas.grid("x")
     canvas.words(canvas.middle, 10, unit, MUTED, ha="center")
     canvas.legend(names, paper)
@@ -154,11 +155,21 @@ def trade(
 # --- Marks and letters -----------------------------------------------------------------------
 
 
-def _line(place: int, name: str, strong: Collection[str], paper: Collection[str]) -> dict[str, Any]:
-    return {
-        **dot(place, hollow=name in paper), "color": tone(place), "markersize": 5,
-        "lw": 2.6 if name in strong else 1.4, "ls": (0, (4, 3)) if name in paper else "-",
+def _lines(
+    names: Collection[str], strong: Collection[str], paper: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """How each line is drawn. The paper's take no colour from the others."""
+    coloured = [name for name in names if name not in paper]
+    styles = {
+        name: dot(place, False)
+        | {"color": tone(place), "ls": "-", "lw": 2.6 if name in strong else 1.4}
+        for place, name in enumerate(coloured)
+    }
+    grey = {
+        "color": MUTED, "lw": 1.4, "ls": (0, (4, 3)), "marker": "o", "markeredgewidth": 1.2,
+        "markerfacecolor": PAPER_MARK, "markeredgecolor": MUTED,
     }  # fmt: skip
+    return {name: {**styles.get(name, grey), "markersize": 5} for name in names}
 
 
 def _bar(axes: Any, y: float, value: float, colour: str, hollow: bool, form: str) -> None:
@@ -199,16 +210,17 @@ def _sizes(canvas: Canvas, sizes: Sequence[int]) -> None:
 
 
 def _end_labels(canvas: Canvas, series: Mapping[str, Mapping[int, float]],
-                strong: Collection[str]) -> None:  # fmt: skip
+                styles: Mapping[str, Mapping[str, Any]]) -> None:  # fmt: skip
     """The name of each line at its end, moved up or down where two would lie over each other."""
     ends = {name: canvas.place(max(found), found[max(found)]) for name, found in series.items()}
     order = sorted(ends, key=lambda name: ends[name][1])
     heights = _apart([ends[name][1] for name in order], LINE - 2, 10, canvas.height - 10)
-    x, places = canvas.left + canvas.inner + 18, list(series)
+    x = canvas.left + canvas.inner + 18
     for name, height in zip(order, heights, strict=True):
-        colour, weight = tone(places.index(name)), "bold" if name in strong else "normal"
+        style = styles[name]
+        weight = "bold" if style["lw"] > 2 else "normal"
         canvas.line([ends[name][0] + 5, x - 4], [ends[name][1], height], FAINT)
-        canvas.words(x, height, fitting(name), colour, fontsize=LETTERS, fontweight=weight)
+        canvas.words(x, height, fitting(name), style["color"], fontsize=LETTERS, fontweight=weight)
 
 
 def _apart(heights: Sequence[float], least: float, low_end: float, high_end: float) -> list[float]:

@@ -26,6 +26,7 @@ COLOURS = {
     "5": ("#755a00", "#e0bf4a"),
     "6": ("#0a6f78", "#5ccfd6"),
     "7": ("#b0246b", "#ff8fc0"),
+    "8": ("#6b4f3f", "#cdb09d"),
 }
 # What stands for a colour while a picture is drawn.
 MARKS = {name: f"#0000{number:02x}" for number, name in enumerate(COLOURS, 1)}
