@@ -109,7 +109,7 @@ def main(arguments: list[str] | None = None) -> None:
     notes.append(rows.about())
     table = Table(
         "The same ids in every runtime", claim(__doc__), HEAD, lines,
-        [*notes, command("exports", arguments)], grouped=True,
+        [*notes, command("exports", arguments)],
     )  # fmt: skip
     write_table(args.out, table)
 

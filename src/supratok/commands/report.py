@@ -18,14 +18,14 @@ from .common import check_writable
 def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
     add = command.add_argument
-    add("folders", type=Path, nargs="+", metavar="FOLDER", help="of a run, or of several runs")
+    add("files", nargs="+", metavar="FOLDER", help="of a run, or of several runs")
     add("--out", type=Path, required=True, metavar="PATH", help="the page to write: report.html")
     add("--title", metavar="TEXT", help="at the top of the page")
 
 
 def run(args: argparse.Namespace) -> None:
     check_writable(args.out)
-    sections = find(args.folders)
+    sections = find([Path(name) for name in args.files])
     args.out.write_text(page(sections, args.title), encoding="utf-8", newline="\n")
     tables, pictures = len(sections), sum(len(section.pictures) for section in sections)
     print(f"{args.out}: tables: {tables}, pictures: {pictures}", file=sys.stderr)

@@ -113,7 +113,7 @@ def _show(section: Section, name: str) -> str:
         f'<h2>{_isolated(table.title)} <a class="anchor" href="#{name}"'
         f' aria-label="Link to this section">#</a></h2>\n'
         f'<p class="claim">{_marked(table.claim)}</p>\n{_paragraphs(table.comment)}'
-        f"{_pictures(pictures)}{_box(table, name)}{_notes(table)}</section>\n"
+        f"{_pictures(pictures)}{_box(table)}{_notes(table)}</section>\n"
     )
 
 
@@ -142,7 +142,7 @@ def _rivals(table: Table) -> str:
 # --- The table -------------------------------------------------------------------------------
 
 
-def _box(table: Table, name: str) -> str:
+def _box(table: Table) -> str:
     """The table in a box that scrolls by itself where it is too wide, also by the keyboard."""
     return (
         f'<div class="box" role="region" tabindex="0" aria-label="{_text(table.title)}">\n<table>\n'

@@ -54,6 +54,7 @@ def _rules(side: int, ground: str) -> Iterator[str]:
     for name, pair in COLOURS.items():
         yield f".picture .f{name}{{fill:{pair[side]}}}.picture .s{name}{{stroke:{pair[side]}}}"
     yield f".picture .fground{{fill:{ground}}}.picture .sground{{stroke:{ground}}}"
+    yield f".picture{{background:{ground}}}"  # or dark letters might come to lie on a dark page
 
 
 STYLE = (
