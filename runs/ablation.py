@@ -13,8 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from rows import English, number, options, percent, write_table
+from rows import English, claim, command, number, options, percent, write_table
 from supratok import Recipe
+from supratok.lab import pictures
+from supratok.lab.tables import Table
 
 BASES: dict[str, Callable[[int], Recipe]] = {
     "default": lambda size: Recipe(vocab_size=size),
@@ -59,6 +61,27 @@ def lines_of(base: str, recipe: Recipe, english: English) -> Iterator[list[str]]
         ]  # fmt: skip
 
 
+def drawn(lines: list[list[str]]) -> dict[str, str]:
+    """The changes of each base as bars, as the table has them."""
+    columns = {"WikiText-103": 3, "held out": 5, "the paper, taken out": 6}
+    return {
+        f"{base}.svg": pictures.bars(
+            {
+                line[1]: {
+                    name: float(line[column].rstrip("%")) / 100
+                    for name, column in columns.items()
+                    if line[column] != "-"
+                }
+                for line in lines
+                if line[0] == base and line[1] != "-"
+            },
+            title=f"What one component changes in the recipe {base!r}",
+            paper=["the paper, taken out"],
+        )
+        for base in dict.fromkeys(line[0] for line in lines)
+    }
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = options("What each component is worth, beside the paper's.", "ablation")
     parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
@@ -71,7 +94,11 @@ def main(arguments: list[str] | None = None) -> None:
         "seeds speak only where there is a screen: without one every pair is welcome anyway",
         "the paper's figures (Table 3) are of 50,000 other documents at 100,000 tokens",
     ]
-    write_table(args.out, HEAD, lines, [*english.about(), *notes])
+    table = Table(
+        "Components taken out (Table 3)", claim(__doc__), HEAD, lines,
+        [*english.about(), *notes, command("ablation", arguments)], paper=[6], grouped=True,
+    )  # fmt: skip
+    write_table(args.out, table, drawn(lines))
 
 
 if __name__ == "__main__":

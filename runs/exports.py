@@ -17,10 +17,23 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from rows import ENGLISH, Figures, Rows, code, identity, located, options, trained, write_table
+from rows import (
+    ENGLISH,
+    Figures,
+    Rows,
+    claim,
+    code,
+    command,
+    identity,
+    located,
+    options,
+    trained,
+    write_table,
+)
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
 from supratok.export import FORMATS
+from supratok.lab.tables import Table
 from supratok.recipe import Segmentation
 from supratok.verify import verify
 
@@ -83,18 +96,22 @@ def main(arguments: list[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     corpora = sorted(located(args.corpus, "train/ml").glob("*.jsonl.zst"))
     files = [*corpora, located(args.test, ENGLISH)]
-    rows, table, notes = Rows(args.out, args.again), [], []
+    rows, lines, notes = Rows(args.out, args.again), [], []
     tokenizers = [args.tokenizer] if args.tokenizer else [
         trained_file(args, rule, corpora) for rule in args.only
     ]  # fmt: skip
     for path in tokenizers:
         figures = row(rows, args, path, files)
-        table += table_lines(figures)
+        lines += table_lines(figures)
         notes.append(f"{path.stem}: exported and checked in {figures['seconds']:.1f} s")
         notes += [f"{path.stem}: {note}" for note in figures["notes"]]
     notes.append(f"the first {args.lines:,} lines of each of {len(files)} files, and hostile texts")
     notes.append(rows.about())
-    write_table(args.out, HEAD, table, notes)
+    table = Table(
+        "The same ids in every runtime", claim(__doc__), HEAD, lines,
+        [*notes, command("exports", arguments)],
+    )  # fmt: skip
+    write_table(args.out, table)
 
 
 def row(rows: Rows, args: argparse.Namespace, path: Path, files: list[Path]) -> Figures:

@@ -17,6 +17,8 @@ from statistics import mean
 from rows import (
     Figures,
     Rows,
+    claim,
+    command,
     first_documents,
     held_out,
     identity,
@@ -29,6 +31,8 @@ from rows import (
     write_table,
 )
 from supratok import Recipe
+from supratok.lab import pictures
+from supratok.lab.tables import Table
 
 BASES: dict[str, Callable[[int], Recipe]] = {
     "default": lambda size: Recipe(vocab_size=size),
@@ -76,6 +80,18 @@ def lines_of(base: str, without: Figures, with_: Figures, languages: list[str]) 
     return lines
 
 
+def drawn(base: str, lines: list[list[str]]) -> str:
+    """FLORES-200 by language, with the rules and without, ours and the paper's."""
+    columns = {"without": 2, "with": 3, "the paper without": 8, "the paper with": 9}
+    items = {
+        line[1]: {name: float(line[column]) for name, column in columns.items()} for line in lines
+    }
+    return pictures.languages(
+        items, title=f"Characters per token of FLORES-200, recipe {base!r}: script rules",
+        paper=list(columns)[2:],
+    )  # fmt: skip
+
+
 class Seven:
     """What is learnt from and measured on, by language."""
 
@@ -108,12 +124,14 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", choices=list(BASES), default=list(BASES))
     parser.add_argument("--languages", nargs="+", choices=list(PAPER), default=list(PAPER))
     args = parser.parse_args(arguments)
-    seven, lines = Seven(args), []
+    seven, shown = Seven(args), {}
+    lines: list[list[str]] = []
     for base in args.only:
         recipe = BASES[base](*args.sizes)
         with_ = seven.row(base, recipe)
         without = seven.row(f"{base} without script rules", replace(recipe, scripts=None))
-        lines += lines_of(base, without, with_, args.languages)
+        own = lines_of(base, without, with_, args.languages)
+        lines, shown[f"{base}.svg"] = lines + own, drawn(base, own)
     part = f"the first {args.documents:,}" if args.documents else "all"
     notes = [
         f"{part} documents of {', '.join(args.languages)}; {args.sizes[0]:,} tokens in all",
@@ -121,8 +139,13 @@ def main(arguments: list[str] | None = None) -> None:
         "averages are of the figures, and of the differences; the paper's (Table 1) are of"
         " other training text (CulturaX)",
         seven.rows.about(),
-    ]  # fmt: skip
-    write_table(args.out, HEAD, lines, notes)
+        command("languages", arguments),
+    ]
+    table = Table(
+        "Script rules by language (Table 1)", claim(__doc__), HEAD, lines, notes,
+        paper=[8, 9, 10], grouped=True,
+    )  # fmt: skip
+    write_table(args.out, table, shown)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import argparse
 import ast
-import csv
 import datetime
 import functools
 import hashlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 import supratok
 from supratok.corpus import Source, open_corpus
 from supratok.heldout import HeldOut, digest, is_for_measuring, is_held_out
+from supratok.lab.tables import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benches"))
@@ -287,12 +289,23 @@ def percent(value: float | None, other: float | None) -> str:
     return "-" if not value or not other else f"{value / other - 1:+.1%}"
 
 
-def write_table(folder: Path, head: list[str], lines: list[list[str]], notes: list[str]) -> None:
-    """Print it in Markdown, and write it to table.md and table.csv."""
-    table = [head, ["---"] * len(head), *lines]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in table)
-    text += "\n\n" + "\n".join(f"- {note}" for note in notes) + "\n"
-    print(text, end="", flush=True)
-    (folder / "table.md").write_text(text, encoding="utf-8")
-    with (folder / "table.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([head, *lines])
+def claim(script: str | None) -> str:
+    """What a script is to show: the first paragraph of what it says about itself."""
+    sentence = " ".join((script or "").split("\n\n")[0].removeprefix("Claim: ").split())
+    return sentence[:1].upper() + sentence[1:]
+
+
+def command(name: str, arguments: list[str] | None) -> str:
+    """What was typed, as a note below the table."""
+    given = sys.argv[1:] if arguments is None else arguments
+    return f"`{shlex.join(['python', f'runs/{name}.py', *given])}`"
+
+
+def write_table(folder: Path, table: Table, pictures: Mapping[str, str] | None = None) -> None:
+    """Print it in Markdown, and write it to table.md, table.csv and table.json, with its pictures
+    beside them."""
+    for name, picture in (pictures or {}).items():
+        (folder / name).write_text(picture, encoding="utf-8")
+    table = replace(table, pictures=list(pictures or ()))
+    print(table.markdown(), end="", flush=True)
+    table.write(folder)

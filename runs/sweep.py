@@ -31,6 +31,8 @@ from baselines import (
 from rows import (
     English,
     Figures,
+    claim,
+    command,
     identity,
     number,
     options,
@@ -43,6 +45,8 @@ from rows import (
 from supratok import Recipe
 from supratok.corpus import open_corpus
 from supratok.heldout import digest, is_held_out
+from supratok.lab import pictures
+from supratok.lab.tables import Table
 
 OURS: dict[str, Callable[[int], Recipe]] = {
     "dense": Recipe.dense,
@@ -161,6 +165,30 @@ def lines_of(size: int, found: dict[str, Figures]) -> Iterator[list[str]]:
         ]  # fmt: skip
 
 
+def drawn(found: dict[int, dict[str, Figures]]) -> dict[str, str]:
+    """Characters per token over the sizes, of the test text with the paper's, and held out."""
+    kinds = {"test": "WikiText-103 validation", "held_out": "held-out documents"}
+    texts = {}
+    for kind, text in kinds.items():
+        names = dict.fromkeys(name for rows in found.values() for name in rows)
+        series = {
+            name: {size: rows[name][kind] for size, rows in found.items() if name in rows}
+            for name in names
+        }
+        if kind == "test":
+            series |= {
+                f"{name}, the paper's": {
+                    size: PAPER[size][place] for size in found if size in PAPER
+                }
+                for place, name in enumerate(("SupraTok", "SuperBPE", "BPE"))
+            }
+        texts[f"{kind}.svg"] = pictures.sweep(
+            series, title=f"Characters per token of {text}, by vocabulary size",
+            strong=["dense", "default"], paper=[name for name in series if "the paper's" in name],
+        )  # fmt: skip
+    return texts
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = options("Characters per token by vocabulary size, beside the paper's.", "sweep")
     names = [*OURS, *BASELINES]
@@ -176,11 +204,8 @@ def make_parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> None:
     args = make_parser().parse_args(arguments)
     sweep = Sweep(args)
-    lines = [
-        line
-        for size in args.sizes
-        for line in lines_of(size, {name: sweep.find(name, size) for name in args.only})
-    ]
+    found = {size: {name: sweep.find(name, size) for name in args.only} for size in args.sizes}
+    lines = [line for size, rows in found.items() for line in lines_of(size, rows)]
     too = ", held-out ones too: their held-out figures flatter them"
     notes = [
         f"SuperBPE and BPE-Standard learnt from {args.baselines_on} documents"
@@ -188,7 +213,12 @@ def main(arguments: list[str] | None = None) -> None:
         "BPE-Standard throws whitespace away: it cannot give the text back",
         "in the paper: Table 5, over its SuperBPE and its BPE; of other training text, not curated",
     ]
-    write_table(args.out, HEAD, lines, [*sweep.about(), *notes])
+    table = Table(
+        "Against SuperBPE and BPE by vocabulary size (Table 5)", claim(__doc__), HEAD, lines,
+        [*sweep.about(), *notes, command("sweep", arguments)], paper=[3], higher=[2, 7],
+        grouped=True, aside=[row for row, line in enumerate(lines) if line[1] == "BPE-Standard"],
+    )  # fmt: skip
+    write_table(args.out, table, drawn(found))
 
 
 if __name__ == "__main__":

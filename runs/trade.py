@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from rows import (
     English,
     Figures,
+    claim,
+    command,
     is_phrase,
     number,
     options,
@@ -35,6 +37,8 @@ from rows import (
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
 from supratok.heldout import digest, is_held_out
+from supratok.lab import pictures
+from supratok.lab.tables import Table
 from supratok.recipe import Screen
 
 ALPHA = 2.5
@@ -136,12 +140,23 @@ def main(arguments: list[str] | None = None) -> None:
             parser.error(f"no row {name!r}; there are {', '.join(recipes)}")
     english = English(args)
     names = args.only or list(recipes)
-    lines = [line(name, english.row(name, recipes[name], measure)) for name in names]
+    found = {name: english.row(name, recipes[name], measure) for name in names}
+    lines = [line(name, row) for name, row in found.items()]
     notes = [
         f"{args.sizes[0]:,} tokens; all but the last column is of held-out text; the last is for"
         " the record and chooses nothing",
     ]
-    write_table(args.out, HEAD, lines, [*english.about(), *notes])
+    table = Table(
+        "Between compression and what is left to learn", claim(__doc__), HEAD, lines,
+        [*english.about(), *notes, command("trade", arguments)], higher=[1, 10], lower=[6],
+    )  # fmt: skip
+    picture = pictures.trade(
+        {name: (row["bits_per_character"], row["held_out"]) for name, row in found.items()},
+        title="Compression against what is left to learn, one change at a time",
+        x="unigram bits per character, held out", y="characters per token, held out",
+        strong=["default"],
+    )  # fmt: skip
+    write_table(args.out, table, {"trade.svg": picture})
 
 
 if __name__ == "__main__":

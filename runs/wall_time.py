@@ -13,8 +13,20 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from rows import ENGLISH, Figures, Rows, first_documents, identity, located, options, write_table
+from rows import (
+    ENGLISH,
+    Figures,
+    Rows,
+    claim,
+    command,
+    first_documents,
+    identity,
+    located,
+    options,
+    write_table,
+)
 from supratok import Recipe
+from supratok.lab.tables import Table
 
 from bench import work  # isort: skip  # rows.py knows its folder
 
@@ -84,7 +96,11 @@ def main(arguments: list[str] | None = None) -> None:
         "ours holds 5% of the documents out and measures on them; theirs learns from all",
         rows.about(),
     ]
-    write_table(args.out, HEAD, lines, notes)
+    table = Table(
+        "Training time and memory", claim(__doc__), HEAD, lines,
+        [*notes, command("wall_time", arguments)], grouped=True,
+    )  # fmt: skip
+    write_table(args.out, table)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
-prune | refine | export | verify | graft | import | extend.
+prune | refine | export | verify | graft | import | extend | report.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -34,6 +34,7 @@ from .commands import (
     mine,
     prune,
     refine,
+    report,
     train,
     verify,
 )
@@ -113,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         (graft.run, graft.add_options, "a GGUF model with our tokenizer in place of its own"),
         (importing._import, importing.add_options, "a tokenizer from elsewhere, with its ids"),
         (extend.run, extend.add_options, "phrases as new tokens of a Hugging Face tokenizer"),
+        (report.run, report.add_options, "the tables and pictures of runs as one page"),
     ):
         name = _name(run)
         command = commands.add_parser(name, help=what, description=f"{name}: {what}.")

@@ -1,0 +1,172 @@
+"""A table of a run: what it claims, its figures, and what they were made of.
+
+    table = Table("Sweep", "fewer tokens at every size", ["size", "ours"], [["50,000", "5.350"]])
+    table.write(Path("build/runs/sweep"))    # table.json, table.md, table.csv
+    read(Path("build/runs/sweep")) == table
+
+Cells are plain text, just as they are to be read. `table.json` is for programs (`supratok report`
+makes a page of it), `table.md` for people, `table.csv` for spreadsheets. Pictures lie beside them.
+What a person has to say about the figures may lie there too, as `comment.md`: it is written after
+they are known, and no run overwrites it.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import unicodedata
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+NAME = "table.json"
+NOTHING = "-"  # a cell without a figure
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. Columns and lines are named by their place, from 0."""
+
+    title: str
+    claim: str  # what is to be shown, in a sentence
+    head: list[str]
+    lines: list[list[str]]
+    notes: list[str] = field(default_factory=list)  # corpus, machine, date, command
+    comment: str = ""  # what agrees, what does not and why
+    pictures: list[str] = field(default_factory=list)  # SVG files in the same folder
+    paper: list[int] = field(default_factory=list)  # columns that hold the paper's figures
+    higher: list[int] = field(default_factory=list)  # columns where more is better
+    lower: list[int] = field(default_factory=list)  # columns where less is better
+    grouped: bool = False  # lines with the same first cell belong together, and compete there
+    aside: list[int] = field(default_factory=list)  # lines that do not compete, such as lossy ones
+
+    def __post_init__(self) -> None:
+        for number, line in enumerate(self.lines):
+            if len(line) != len(self.head):
+                raise ValueError(
+                    f"{self.title}: line {number} has {len(line)} cells and the head"
+                    f" {len(self.head)}; give each column one, {NOTHING!r} where there is nothing"
+                )
+        for name, end in (("paper", self.head), ("higher", self.head), ("lower", self.head),
+                          ("aside", self.lines)):  # fmt: skip
+            for place in getattr(self, name):
+                if not 0 <= place < len(end):
+                    raise ValueError(f"{self.title}: no place {place} for `{name}`; count from 0")
+        for picture in self.pictures:
+            if Path(picture).name != picture or Path(picture).suffix != ".svg":
+                raise ValueError(
+                    f"{self.title}: {picture!r} is no picture; name an .svg file of the same folder"
+                )
+
+    def write(self, folder: Path) -> None:
+        """table.json, table.md and table.csv."""
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(asdict(self), indent=1) + "\n"
+        (folder / NAME).write_text(text, encoding="utf-8")
+        (folder / "table.md").write_text(self.markdown(), encoding="utf-8", errors="replace")
+        path = folder / "table.csv"
+        with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
+            csv.writer(file).writerows([self.head, *self.lines])
+
+    def markdown(self) -> str:
+        """Title, claim, comment, figures, pictures and notes."""
+        rows = [self.head, ["---"] * len(self.head), *self.lines]
+        parts = [f"## {_plain(self.title)}", _plain(self.claim), self.comment]
+        parts += ["\n".join(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
+        parts += [f"![{_plain(name.removesuffix('.svg'))}]({name})" for name in self.pictures]
+        parts += ["\n".join(f"- {visible(note)}" for note in self.notes)]
+        return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def read(folder: Path) -> Table:
+    """The table of a run folder, with the comment that lies beside it if it has none itself."""
+    path = folder / NAME
+    try:
+        table = _table(json.loads(path.read_text(encoding="utf-8")))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}; run what wrote it again") from error
+    beside = folder / "comment.md"
+    if not table.comment and beside.exists():
+        return replace(table, comment=beside.read_text(encoding="utf-8").strip())
+    return table
+
+
+def _table(found: Any) -> Table:
+    if not isinstance(found, dict):
+        raise ValueError("not a table, as JSON has it: an object")
+    known = {item.name for item in fields(Table)}
+    if missing := {"title", "claim", "head", "lines"} - found.keys():
+        raise ValueError(f"without {', '.join(sorted(missing))}")
+    if unknown := found.keys() - known:
+        raise ValueError(f"with {', '.join(sorted(unknown))}, which this version does not know")
+    for name, value in found.items():
+        if not _fits(name, value):
+            raise ValueError(f"its {name!r} is {json.dumps(value)[:60]}")
+    return Table(**found)
+
+
+def _fits(name: str, value: Any) -> bool:
+    """Whether a field of table.json is of its kind."""
+    if name == "grouped":
+        return isinstance(value, bool)
+    if name in ("title", "claim", "comment"):
+        return isinstance(value, str)
+    if name == "lines":
+        return isinstance(value, list) and all(_fits("head", line) for line in value)
+    kind = str if name in ("head", "notes", "pictures") else int
+    return isinstance(value, list) and all(type(item) is kind for item in value)
+
+
+def figure(cell: str) -> float | None:
+    """The number that a cell begins with: 5.57 of "5.57 (+8.6%)"; None if it has none."""
+    match = re.match(r"\(?([-+]?\d[\d,]*(?:\.\d+)?)", cell.strip())
+    return float(match[1].replace(",", "")) if match else None
+
+
+def best(table: Table) -> set[tuple[int, int]]:
+    """The cells, as (line, column), that are the best of their column and group. Where all are
+    alike nothing is best."""
+    groups: dict[str, list[int]] = {}
+    for place, line in enumerate(table.lines):
+        if place not in table.aside:
+            groups.setdefault(line[0] if table.grouped else "", []).append(place)
+    found = set()
+    for column in {*table.higher, *table.lower}:
+        choose = max if column in table.higher else min
+        for places in groups.values():
+            figures = {place: figure(table.lines[place][column]) for place in places}
+            values = {value for value in figures.values() if value is not None}
+            if len(values) > 1:
+                found |= {(p, column) for p, value in figures.items() if value == choose(values)}
+    return found
+
+
+# --- Text ------------------------------------------------------------------------------------
+
+# What would end a line, or change the direction of the text after it.
+_SEPARATORS = {"\u2028": "\u2424", "\u2029": "\u2424", "\u0085": "\u2424"}
+
+
+def visible(text: str) -> str:
+    """Control characters by their pictures, line ends as a space, and what is no character as
+    U+FFFD: so that a token that holds them can stand in a line."""
+    return "".join(map(_visible, text.replace("\r\n", "\n").replace("\n", " ")))
+
+
+def _visible(character: str) -> str:
+    code = ord(character)
+    if character in _SEPARATORS:
+        return _SEPARATORS[character]
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    unfit = unicodedata.category(character) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE
+    return "\ufffd" if unfit or 0xFDD0 <= code <= 0xFDEF else character
+
+
+def _plain(text: str) -> str:
+    """Text as Markdown that shows just this text."""
+    escaped = re.sub(r"([\\`*|\[\]]|<(?=[\w/!?])|~(?=~)|&(?=[#\w]))", r"\\\1", visible(text))
+    return re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", escaped)

@@ -1,0 +1,414 @@
+"""Tables, pictures and the page: nothing is lost or taken for markup, and browsers show it well."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as Tree
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from supratok.cli import main
+from supratok.lab import svg
+from supratok.lab.report import Section, find, page
+from supratok.lab.tables import Table, best, figure, read, visible
+
+ANY = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too
+HOSTILE = [
+    "<script>alert(1)</script>", "</td></table>", "&amp;", "a\u2028b", "\u202eabc", "\x00\x1b[31m",
+    "a|b\nc", "`x` **y**", "日本 $x$", "]]>", '" onload="alert(1)', "\ud800", "<!--", "\ufffe",
+]  # fmt: skip
+PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M 0 0 L 9 9"/></svg>'
+
+
+def example(**more: Any) -> Table:
+    lines = [["50k", "ours", "5.3", "5.57 (+8%)", "9"], ["50k", "theirs", "5.1", "-", "3.5"],
+             ["50k", "lossy", "6.0", "-", "1"], ["100k", "ours", "5.7", "5.78", "-"],
+             ["100k", "theirs", "5.7", "-", "4"]]  # fmt: skip
+    head = ["size", "row", "test", "in the paper", "seconds"]
+    return Table("Sweep", "fewer tokens", head, lines, ["2 cores"], paper=[3], higher=[2],
+                 lower=[4], grouped=True, aside=[2], **more)  # fmt: skip
+
+
+def hostile() -> Table:
+    lines = [[text, "1,000", text] for text in HOSTILE]
+    return Table(HOSTILE[0], HOSTILE[4], ["<b>", "count", HOSTILE[10]], lines, HOSTILE, HOSTILE[7])
+
+
+# --- Tables
+
+
+@given(st.lists(st.tuples(ANY, ANY).map(list), max_size=4), ANY, ANY)
+@settings(max_examples=50)
+def test_a_table_is_read_as_it_was_written(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[list[str]], title: str, note: str
+) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    table = Table(title, note, ["a", title], lines, [note], note)
+    table.write(folder)
+    assert read(folder) == table
+
+
+@given(st.lists(ANY, min_size=2, max_size=2))
+@settings(max_examples=50)
+def test_a_cell_of_markdown_is_one_cell_and_no_markup(cells: list[str]) -> None:
+    text = Table("t", "c", ["a", "b"], [cells]).markdown()
+    row = text.split("\n")[-2]
+    assert len(text.splitlines()) == 7
+    assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", row)) == 3
+    assert not re.search(r"(?<!\\)(?:\\\\)*(`|\*|<\w)", row)
+
+
+def test_files_of_a_table(tmp_path: Path) -> None:
+    table = example(comment="It *agrees*.", pictures=["sweep.svg"])
+    table.write(tmp_path / "new")
+    rows = csv.reader(io.StringIO((tmp_path / "new/table.csv").read_text(encoding="utf-8")))
+    assert list(rows) == [table.head, *table.lines]
+    text = (tmp_path / "new/table.md").read_text(encoding="utf-8")
+    assert text.startswith("## Sweep\n\nfewer tokens\n\nIt *agrees*.\n\n| size | row |")
+    assert text.endswith("| - | 4 |\n\n![sweep](sweep.svg)\n\n- 2 cores\n")
+
+
+def test_a_comment_may_lie_beside_the_table(tmp_path: Path) -> None:
+    example().write(tmp_path)
+    (tmp_path / "comment.md").write_text("Said later.\n")
+    assert read(tmp_path).comment == "Said later."
+    example(comment="Own.").write(tmp_path)
+    assert read(tmp_path).comment == "Own."
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lines": [["1"]]}, "line 0 has 1 cells and the head 5"),
+        ({"lines": "no"}, "its 'lines' is \"no\""),
+        ({"paper": [5]}, "no place 5 for `paper`"),
+        ({"aside": [True]}, "its 'aside'"),
+        ({"pictures": ["../x.svg"]}, "'../x.svg' is no picture"),
+        ({"higer": [1]}, "with higer"),
+    ],
+)
+def test_a_damaged_table_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    example().write(tmp_path)
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match=re.escape(message)) as error:
+        read(tmp_path)
+    assert str(path) in str(error.value) and "again" in str(error.value)
+    path.write_text("[]")
+    with pytest.raises(ValueError, match="an object"):
+        read(tmp_path)
+
+
+def test_best_is_by_group_and_direction() -> None:
+    assert best(example()) == {(0, 2), (1, 4)}  # alike at 100k, alone there, lossy aside
+    assert [figure(cell) for cell in ("5.57 (+8%)", "-0.4%", "1,234 s", "(5.9)", "-", "x1")] == [
+        5.57, -0.4, 1234.0, 5.9, None, None,
+    ]  # fmt: skip
+
+
+@given(ANY)
+def test_visible_text_stays_in_its_line(text: str) -> None:
+    shown = visible(text)
+    shown.encode()
+    assert len(shown.splitlines()) <= 1
+    Tree.fromstring(f"<a>{shown.replace('&', '').replace('<', '')}</a>")
+    assert visible(shown) == shown
+
+
+# --- Pictures
+
+
+def drawings() -> dict[str, Callable[[], str]]:
+    pytest.importorskip("matplotlib")
+    from supratok.lab import pictures
+
+    names = {name: {1000: place + 1.0, 64_000: 2.0} for place, name in enumerate(HOSTILE)}
+    items = {"x": {"a": -0.1, "b": 0.2, "paper": -0.3}, HOSTILE[0]: {"b": 0.1}, "without": {}}
+    bands = {HOSTILE[0]: {1000: (0.9, 1.1), 64_000: (1.5, 2.5)}}
+    title = "A title & more"
+    return {
+        "sweep": lambda: pictures.sweep(
+            names, title=title, strong=HOSTILE[:1], paper=HOSTILE[1:2], bands=bands
+        ),
+        "bars": lambda: pictures.bars(items, title=title, paper=["paper"]),
+        "languages": lambda: pictures.languages(items, title=title, paper=["paper"]),
+        "trade": lambda: pictures.trade(
+            {name: (1.0, place % 3) for place, name in enumerate(HOSTILE)},
+            title=title,
+            x="x",
+            y="y",
+            strong=HOSTILE[:1],
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", ["sweep", "bars", "languages", "trade"])
+def test_pictures(name: str) -> None:
+    draw = drawings()[name]
+    picture = draw()
+    assert picture == draw()
+    root = Tree.fromstring(picture)
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.findtext(f"{space}title") == svg.title_of(picture) == "A title & more"
+    assert "alert(1)" in (root.findtext(f"{space}desc") or "")
+    assert re.findall(r"https?:[^\"' ]*", picture) == ["http://www.w3.org/2000/svg"]
+    drawn = re.sub("<style>.*?</style>", "", picture)
+    assert "#0000" not in drawn and not re.search(r"(fill|stroke):#", drawn)  # colours are classes
+    words = [element.text for element in root.iter(f"{space}text")]
+    assert any("<script>" in (word or "") for word in words)
+    assert {"title", "desc"} <= {element.get("id") for element in root.iter()}
+
+
+def test_what_a_person_has_set_does_not_change_pictures() -> None:
+    matplotlib = pytest.importorskip("matplotlib")
+    draw = drawings()["bars"]
+    with matplotlib.rc_context({"axes.grid": True, "lines.linewidth": 9, "font.size": 30}):
+        changed = draw()
+    assert changed == draw()
+
+
+def test_drawing_nothing_is_an_error() -> None:
+    pytest.importorskip("matplotlib")
+    from supratok.lab import pictures
+
+    with pytest.raises(ValueError, match="no figures to draw"):
+        pictures.bars({"x": {}}, title="Nothing")
+
+
+@given(st.lists(st.floats(0, 300), min_size=1, max_size=12).map(sorted))
+def test_labels_lie_apart_and_within(heights: list[float]) -> None:
+    pytest.importorskip("matplotlib")
+    from supratok.lab.pictures import _apart
+
+    placed = _apart(heights, 16, 10, 330)
+    assert all(high - low > 15.999 for low, high in zip(placed, placed[1:], strict=False))
+    assert placed[0] > 9.999 and placed[-1] < 330.001
+    if all(high - low >= 16 for low, high in zip([-6.0, *heights], heights, strict=False)):
+        assert placed == pytest.approx(heights)
+
+
+def luminance(colour: str) -> float:
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast() -> None:
+    for name, (light, dark) in svg.COLOURS.items():
+        if name != "faint":
+            assert contrast(light, svg.LIGHT) >= 4.5 and contrast(dark, svg.DARK) >= 4.5, name
+    style = page([Section(example(), [])])
+    for said in re.findall(r":root \{(.*?)\}", style, re.S):
+        tones = dict(re.findall(r"--(\w+): (#\w+);", said))
+        for ink in ("ink", "muted", "link"):
+            for ground in ("ground", "tint", "paper"):
+                assert contrast(tones[ink], tones[ground]) >= 4.5, (ink, ground)
+    assert {svg.LIGHT, svg.DARK} == set(re.findall(r"--ground: (#\w+);", style))
+
+
+def test_only_what_draws_comes_into_a_page() -> None:
+    bad = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+      onload="a()" viewBox="0 0 1 1" class="box"><script>a()</script><style>*{color:red}</style>
+      <image href="http://x/y.png"/><a href="javascript:a()"><text>in a link</text></a>
+      <foreignObject><p>html</p></foreignObject><!-- no --><animate attributeName="d"/>
+      <g style="fill:#123456;background:url(http://x);stroke:url(#p)" fill="URL(http://x)"/>
+      <defs><path id="m" d="M 0 0"/><path id="never" d="M 1 1"/></defs>
+      <use xlink:href="#m" clip-path="url(#m)"/><use href="other.svg#m"/>
+      <text>a &lt;b&gt; text</text></svg>"""
+    assert svg.inline(bad, "p.") == (
+        '<svg viewBox="0 0 1 1"><g style="fill:#123456;"></g><defs><path id="p.m" d="M 0 0"></path>'
+        '<path d="M 1 1"></path></defs><use href="#p.m" clip-path="url(#p.m)"></use><use></use>'
+        "<text>a &lt;b&gt; text</text></svg>"
+    )
+    for wrong in ("", "<html/>", "<svg>"):
+        with pytest.raises(ValueError, match="not an SVG picture"):
+            svg.inline(wrong, "")
+
+
+# --- The page
+
+
+class Reader(HTMLParser):
+    """What stands in a page; an error if elements are not nested as they should be."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.cells: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        assert len(dict(attrs)) == len(attrs)
+        if tag != "meta":
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        raise AssertionError(f"<{tag}/>")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if {"td", "th"} & set(self.open):
+            self.cells[-1] += data
+        if "style" not in self.open:
+            self.words.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(data)
+
+
+def check(text: str, tables: int) -> Reader:
+    reader = Reader(text)
+    text.encode()
+    values = [
+        (tag, name, value or "") for tag, found in reader.tags for name, value in found.items()
+    ]
+    ids = [value for _, name, value in values if name == "id"]
+    assert len(set(ids)) == len(ids)
+    assert {value[1:] for _, name, value in values if name == "href"} <= set(ids)
+    assert all(value[:1] == "#" for _, name, value in values if name == "href")
+    assert not [name for _, name, _ in values if name == "src" or name.startswith("on")]
+    assert {tag for tag, _ in reader.tags} & {"script", "link", "img", "iframe"} == set()
+    assert not re.search(r"//|@import|url\((?!#)", text.split("</head>")[0])
+    assert [tag for tag, _ in reader.tags].count("table") == tables
+    return reader
+
+
+def test_a_page_of_what_runs_wrote(tmp_path: Path) -> None:
+    for name, draw in drawings().items():
+        folder = tmp_path / "runs" / name
+        example(pictures=["a.svg", "b.svg"]).write(folder)
+        (folder / "a.svg").write_text(draw(), encoding="utf-8")
+        (folder / "b.svg").write_text(draw(), encoding="utf-8")
+    text = page(find([tmp_path / "runs"]))
+    reader = check(text, 4)
+    tags = [tag for tag, _ in reader.tags]
+    assert not re.search(r"https?:|url\((?!#)", text)
+    assert tags.count("svg") == 8 and tags.count("nav") == 1
+    assert text == page(find([tmp_path / "runs", tmp_path / "runs/bars"]))
+    assert '<html lang="en">' in text and 'href="#sweep-4"' in text
+
+
+def test_what_a_table_says_is_on_the_page() -> None:
+    text = page([Section(example(comment="One `Recipe()`.\n\nTwo **strong** *words*."), [])])
+    reader = check(text, 1)
+    assert "nav" not in [tag for tag, _ in reader.tags]
+    assert reader.cells[:4] == ["row", "test\u00a0↑", "in the paper", "seconds\u00a0↓"]
+    assert reader.cells[4:9] == ["size 50k", "ours", "5.3", "5.57 (+8%)", "9"]
+    assert re.findall(r"<strong><bdi>(.*?)</bdi></strong>", text) == ["5.3", "3.5"]
+    assert text.count("<tbody>") == 2 and text.count('<tr class="aside">') == 1
+    assert text.count('class="number paper"') == 6
+    assert "<p><bdi>One <code>Recipe()</code>.</bdi></p>" in text
+    assert "<strong>strong</strong> <em>words</em>" in text
+
+
+def test_hostile_text_stays_text() -> None:
+    reader = check(page([Section(hostile(), []), Section(hostile(), [PICTURE])], HOSTILE[10]), 2)
+    shown = [visible(cell) for line in hostile().lines for cell in line]
+    assert reader.cells[3 : 3 + len(shown)] == shown
+
+
+@given(st.lists(st.tuples(ANY, ANY).map(list), max_size=4), ANY, ANY, st.booleans())
+@settings(max_examples=60)
+def test_any_text_stays_text(lines: list[list[str]], one: str, other: str, grouped: bool) -> None:
+    table = Table(one, other, [other, one], lines, [one], other, grouped=grouped, higher=[1])
+    reader = check(page([Section(table, [])], one or "-"), 1)
+    cells = [cell.rstrip("\u00a0↑") for cell in reader.cells]
+    for line in lines:
+        assert visible(line[1]).rstrip("\u00a0↑") in cells
+
+
+# --- The command
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    example(pictures=["a.svg"]).write(tmp_path / "runs/one")
+    (tmp_path / "runs/one/a.svg").write_text(PICTURE)
+    out = tmp_path / "report.html"
+    assert main(["report", str(tmp_path / "runs"), "--out", str(out), "--title", "For <you>"]) == 0
+    assert capsys.readouterr().err == f"{out}: tables: 1, pictures: 1\n"
+    assert "<h1><bdi>For &lt;you&gt;</bdi></h1>" in out.read_text(encoding="utf-8")
+    (tmp_path / "runs/one/a.svg").unlink()
+    assert main(["report", str(tmp_path / "runs"), "--out", str(out)]) == 1
+    assert "the table names this picture; run what wrote" in capsys.readouterr().err
+    (tmp_path / "runs/one/a.svg").write_text("<html/>")
+    assert main(["report", str(tmp_path / "runs"), "--out", str(out)]) == 1
+    assert "a.svg: not an SVG picture" in capsys.readouterr().err
+    assert main(["report", str(tmp_path), "--out", str(out)]) == 1
+    assert "no table.json there" in capsys.readouterr().err
+
+
+def test_a_page_needs_no_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    example(pictures=["a.svg"]).write(tmp_path)
+    (tmp_path / "a.svg").write_text(PICTURE)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert main(["report", str(tmp_path), "--out", str(tmp_path / "report.html")]) == 0
+
+
+# --- A browser
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("chrome")
+PROBE = """<!DOCTYPE html><body><pre></pre>
+<iframe src="report.html" width="360" height="700"></iframe>
+<iframe src="report.html" width="1400" height="700"></iframe>
+<script>onload = () => { document.querySelector("pre").textContent = JSON.stringify(
+  [...document.querySelectorAll("iframe")].map(frame => {
+    const page = frame.contentDocument, box = page.querySelector(".box");
+    const style = name => frame.contentWindow.getComputedStyle(page.querySelector(name));
+    return {over: page.documentElement.scrollWidth - page.documentElement.clientWidth,
+            box: box.scrollWidth - box.clientWidth, ground: style("body").backgroundColor,
+            bar: style(".f1").fill, picture: page.querySelector("svg").clientWidth} })) }
+</script></body>"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_a_browser(tmp_path: Path, dark: bool) -> None:
+    wide = Table("Wide", "c", ["a"] * 14, [["some words", *["5.57 (+8.6%)"] * 13]], ["x" * 400])
+    text = page([Section(wide, [drawings()["bars"]()]), Section(hostile(), [])])
+    (tmp_path / "report.html").write_text(text, encoding="utf-8")
+    (tmp_path / "probe.html").write_text(PROBE)
+    assert CHROMIUM
+    options = [
+        "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+        f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+        f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", (tmp_path / "probe.html").as_uri(),
+    ]  # fmt: skip
+    found = subprocess.run(
+        [CHROMIUM, *options], capture_output=True, text=True, timeout=60, check=True
+    )
+    match = re.search("<pre>(.*?)</pre>", found.stdout)
+    assert match
+    narrow, broad = json.loads(match[1])
+    assert narrow["over"] <= 0 and broad["over"] <= 0
+    assert narrow["box"] > 100  # the table scrolls, not the page
+    assert 300 < narrow["picture"] <= 330 and broad["picture"] <= 36 * 16
+    assert narrow["ground"] == ("rgb(22, 24, 27)" if dark else "rgb(255, 255, 255)")
+    assert narrow["bar"] == ("rgb(108, 178, 255)" if dark else "rgb(11, 92, 173)")
