@@ -60,6 +60,8 @@ def surroundings() -> dict[str, str]:
     """What a figure needs to be believed, besides the command and the corpus."""
     import tokenizers
 
+    from supratok.lab.rows import cpu_model
+
     now = datetime.datetime.now(datetime.UTC)
     return {
         "date": now.isoformat(timespec="minutes"),
@@ -67,16 +69,6 @@ def surroundings() -> dict[str, str]:
         "versions": f"supratok {supratok.__version__}, tokenizers {tokenizers.__version__},"
         f" numpy {numpy.__version__}, Python {platform.python_version()}",
     }
-
-
-def cpu_model() -> str:
-    """As Linux calls it; elsewhere only the kind."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.machine())
 
 
 def take(corpus: str, documents: int, out: str) -> None:

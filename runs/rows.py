@@ -1,30 +1,17 @@
-"""What the scripts of this folder share: where the texts are, rows that are computed once, tables.
-
-    rows = Rows(Path("build/runs/sweep"))
-    figures = rows.get({"row": "plain", "recipe": recipe.to_dict()}, lambda: measure(...))
-
-A finished row is a JSON line in `rows.jsonl`: what was asked (which is how it is found again), the
-figures, and how it was made. A run that was stopped goes on where it was.
-"""
+"""What the scripts of this folder share: where the texts are, rows that are computed once (see
+supratok.lab.rows), tables."""
 
 from __future__ import annotations
 
 import argparse
-import ast
-import datetime
 import functools
-import hashlib
-import json
 import os
-import platform
 import shlex
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,18 +19,27 @@ from numpy.typing import NDArray
 import supratok
 from supratok.corpus import Source, open_corpus
 from supratok.heldout import HeldOut, digest, is_for_measuring, is_held_out
+from supratok.lab import rows as lab_rows
+from supratok.lab.rows import Figures as Figures
+from supratok.lab.rows import code as code
+from supratok.lab.rows import identity as identity
 from supratok.lab.tables import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benches"))
 
-from workers import cpu_model, take  # noqa: E402  # it lies in another folder
 from workers import read_whole as read_whole  # noqa: E402
+from workers import take  # noqa: E402  # it lies in another folder
 
 ENGLISH = "train/en100k.jsonl.zst"
 WIKITEXT = "test/wikitext103/wiki.valid.raw"
 
-Figures = dict[str, Any]
+
+class Rows(lab_rows.Rows):
+    """The finished rows of a folder, made by this checkout."""
+
+    def __init__(self, folder: Path, again: bool = False) -> None:
+        super().__init__(folder, again, ROOT)
 
 
 # --- Options and texts
@@ -86,13 +82,6 @@ def first_documents(path: Path, documents: int | None, folder: Path) -> Path:
     return part
 
 
-@functools.cache
-def identity(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def held_out(source: Source, *, measuring: bool = True) -> list[str]:
     """The held-out documents that training measures on (or the half that decides), bounded as
     there."""
@@ -102,86 +91,6 @@ def held_out(source: Source, *, measuring: bool = True) -> list[str]:
         if is_held_out(code) and is_for_measuring(code) == measuring:
             sample.add(text, code)
     return sample.documents
-
-
-# --- Rows
-
-
-class Rows:
-    """The finished rows of a folder."""
-
-    def __init__(self, folder: Path, again: bool = False) -> None:
-        self._path = folder / "rows.jsonl"
-        self._done: dict[str, dict[str, Any]] = {}  # of rows asked for twice, the latest
-        self.shown: list[dict[str, Any]] = []  # in the order in which they were asked for
-        folder.mkdir(parents=True, exist_ok=True)
-        if self._path.exists():
-            lines = self._path.read_text(encoding="utf-8").split("\n")
-            if lines.pop():  # a line that was never finished
-                self._path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-            rows = [] if again else map(json.loads, lines)
-            self._done = {_key(row["asked"]): row for row in rows}
-
-    def get(self, asked: Figures, compute: Callable[[], Figures]) -> Figures:
-        """The figures of a row, computed unless it is there."""
-        asked = {"version": supratok.__version__, "code": code(), **asked}
-        row = self._done.get(_key(asked))
-        if row is None:
-            began = time.monotonic()
-            print(f"{asked['row']} ...", file=sys.stderr, flush=True)
-            row = {"asked": asked, "figures": compute(), "made": _made()}
-            print(f"{asked['row']}: {time.monotonic() - began:.1f} s", file=sys.stderr, flush=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-            self._done[_key(asked)] = row
-        self.shown.append(row)
-        figures: Figures = row["figures"]
-        return figures
-
-    def about(self) -> str:
-        """Version, commits, machines and dates of the rows asked for."""
-        parts = [f"supratok {supratok.__version__}"]
-        for name in ("commit", "machine", "date"):
-            values = dict.fromkeys(row["made"][name] for row in self.shown)
-            parts.append(f"{name} {', '.join(values)}")
-        return "; ".join(parts)
-
-
-def _key(asked: Figures) -> str:
-    return json.dumps(asked, sort_keys=True)
-
-
-def _made() -> dict[str, str]:
-    return {
-        "commit": commit(),
-        "machine": f"{cpu_model()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
-    }
-
-
-@functools.cache
-def code(part: str = ".") -> str:
-    """A digest of the program that learns, or of another part of the package: a row made by another
-    one is stale. Comments and the layout of the code do not count, nor does what only shows
-    results."""
-    folder = Path(supratok.__file__).parent / part
-    parts = [
-        ast.dump(ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(folder.glob("*.py"))
-        if not path.stem.startswith(("cli", "demo", "show", "reference"))
-    ]
-    parts += [identity(path) for path in sorted(folder.glob("_core*.so"))]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-@functools.cache
-def commit() -> str:
-    """Of this checkout, with a + where files differ from it."""
-    try:
-        git = ["git", "-C", str(ROOT), "describe", "--always", "--exclude=*", "--dirty=+"]
-        return subprocess.run(git, capture_output=True, check=True, text=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
 
 
 # --- Measuring
