@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ..names import BYTE_NAMES
 from ..packages import package
 
 Document = dict[str, Any]
@@ -60,6 +61,27 @@ def spelling(document: Document) -> Callable[[str], str]:
     if f'"{_SPACE}"' in steps:
         return lambda text: text.replace(" ", _SPACE)
     return lambda text: text
+
+
+def reading(document: Document) -> Callable[[str], bytes]:
+    """What reads a piece of the vocabulary: the bytes it stands for, without the marks that say
+    only where in a word it stands."""
+    parts = ("normalizer", "pre_tokenizer", "decoder")
+    steps = json.dumps([document.get(part) for part in parts], ensure_ascii=False)
+    if '"ByteLevel"' in steps:
+        byte_of = {letter: bytes([byte]) for byte, letter in enumerate(letter_of_byte())}
+        return lambda piece: b"".join(byte_of.get(letter) or letter.encode() for letter in piece)
+    model = document["model"]
+    prefix = model.get("continuing_subword_prefix") or ""
+    suffix = model.get("end_of_word_suffix") or ""
+    space = _SPACE if f'"{_SPACE}"' in steps else " "
+
+    def read(piece: str) -> bytes:
+        if model.get("byte_fallback") and piece in BYTE_NAMES:
+            return bytes.fromhex(piece[3:5])
+        return piece.removeprefix(prefix).removesuffix(suffix).replace(space, " ").encode()
+
+    return read
 
 
 def is_byte_level(document: Document) -> bool:
