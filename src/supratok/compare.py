@@ -64,8 +64,8 @@ class Spelling(Protocol):
     """What knows the text of each token."""
 
     def token_text(self, id: int) -> str:
-        """The text that an id stands for, with its spaces; a byte that is no whole character is
-        written <0xE2>. Empty where no token has the id."""
+        """The text that an id stands for, with its spaces; byte symbols and parts of characters
+        are written <0xE2>. Empty where no token has the id."""
         ...
 
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ..names import BYTE_NAMES
 from ..packages import package
 
 Document = dict[str, Any]
@@ -65,7 +64,7 @@ def spelling(document: Document) -> Callable[[str], str]:
 
 def reading(document: Document) -> Callable[[str], bytes]:
     """What reads a piece of the vocabulary: the bytes it stands for, without the marks that say
-    only where in a word it stands."""
+    only where in a word it stands. A byte symbol stays as it is written: <0xE2>."""
     parts = ("normalizer", "pre_tokenizer", "decoder")
     steps = json.dumps([document.get(part) for part in parts], ensure_ascii=False)
     if '"ByteLevel"' in steps:
@@ -75,13 +74,9 @@ def reading(document: Document) -> Callable[[str], bytes]:
     prefix = model.get("continuing_subword_prefix") or ""
     suffix = model.get("end_of_word_suffix") or ""
     space = _SPACE if f'"{_SPACE}"' in steps else " "
-
-    def read(piece: str) -> bytes:
-        if model.get("byte_fallback") and piece in BYTE_NAMES:
-            return bytes.fromhex(piece[3:5])
-        return piece.removeprefix(prefix).removesuffix(suffix).replace(space, " ").encode()
-
-    return read
+    return lambda piece: (
+        piece.removeprefix(prefix).removesuffix(suffix).replace(space, " ").encode()
+    )
 
 
 def is_byte_level(document: Document) -> bool:

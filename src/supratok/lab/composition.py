@@ -11,15 +11,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from ..compare import Spelling
 from ..tokenizer import usable_threads
 from .counts import Integers, batches
 
-SHORTEST = (
-    50  # Table E1: documents of fewer characters, without the space around them, are left out
-)
+SHORTEST = 50  # Table E1: characters, without the space around them
 
 # Choice: the paper says nothing of its sentences. One ends with its line; at a full stop, question
 # or exclamation mark and what closes behind it, before whitespace; at those of East Asia anywhere.
@@ -80,18 +79,15 @@ class Class:
 def classes(peer: Spelling, usage: Integers) -> list[Class]:
     """The tokens of a vocabulary by what they hold. `usage` says by id how often each is used, and
     may be all zeros."""
-    texts = [peer.token_text(id) for id in range(len(usage))]
-    names = np.array([class_of(text) for text in texts])
-    size, uses = np.count_nonzero(names != ""), int(usage.sum())
-    return [
-        Class(
-            name,
-            number := int(np.count_nonzero(names == name)),
-            number / max(1, size),
-            int(usage[names == name].sum()) / uses if uses else None,
-        )
-        for name in CLASSES
-    ]
+    names = np.array([class_of(peer.token_text(id)) for id in range(len(usage))])
+    size = int(np.count_nonzero(names != ""))
+    return [_class(name, names == name, size, usage) for name in CLASSES]
+
+
+def _class(name: str, members: NDArray[np.bool_], size: int, usage: Integers) -> Class:
+    tokens, uses = int(np.count_nonzero(members)), int(usage.sum())
+    use = int(usage[members].sum()) / uses if uses else None
+    return Class(name, tokens, tokens / max(1, size), use)
 
 
 CLASSES = (

@@ -26,8 +26,8 @@ from .bootstrap import (
     Floats,
     Interval,
     difference,
-    interval,
     interval_of,
+    intervals,
 )
 from .counts import Counts, Integers
 
@@ -89,7 +89,9 @@ def renyi_efficiency(usage: Integers, vocab_size: int, alpha: float = ALPHA) -> 
     return abs(float(entropy)) / math.log2(vocab_size)  # abs: one token alone gives -0.0
 
 
-def figures(counts: Counts, level: float = LEVEL, resamples: int = RESAMPLES) -> dict[str, Any]:
+def figures(
+    counts: Counts, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
+) -> dict[str, Any]:
     """All of them, with the intervals of those that are ratios; for a row's JSON. One document has
     no intervals."""
     columns = {
@@ -106,13 +108,12 @@ def figures(counts: Counts, level: float = LEVEL, resamples: int = RESAMPLES) ->
         "unused": unused(counts),
         "renyi_efficiency": renyi_efficiency(counts.usage, counts.vocab_size),
     }
-    for name, (above, below) in columns.items():
-        if above is None:
-            found[name] = None
-            continue
-        found[name] = _ratio(counts, above, below)
-        if np.count_nonzero(counts.characters) > 1:
-            found[f"{name}_interval"] = list(interval(above, below, level, resamples))
+    known = {name: (above, below) for name, (above, below) in columns.items() if above is not None}
+    found |= {name: _ratio(counts, *known[name]) if name in known else None for name in columns}
+    if np.count_nonzero(counts.characters) > 1:
+        several = intervals(list(known.values()), level, resamples, seed)
+        names = (f"{name}_interval" for name in known)
+        found |= dict(zip(names, map(list, several), strict=True))
     return found
 
 
