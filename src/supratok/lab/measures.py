@@ -77,7 +77,8 @@ def renyi_efficiency(usage: Integers, vocab_size: int, alpha: float = ALPHA) -> 
         H = log2(sum of p^alpha) / (1 - alpha),    efficiency = H / log2(vocab_size)
 
     1 if each token is used as often as any other. The vocabulary is the whole one, not the part
-    that occurs in this text, so that sizes can be compared. With `alpha` 1 this is Shannon's."""
+    that occurs in this text, so that unused tokens tell; the authors' program divides by the latter
+    (for its figure, pass `np.count_nonzero(usage)`). With `alpha` 1 this is Shannon's."""
     if vocab_size < 2 or not usage.any():
         raise ValueError(
             f"{vocab_size} tokens, {int(usage.sum())} uses: there is no efficiency; it needs a"
