@@ -15,7 +15,6 @@ import json
 import math
 import os
 import platform
-import resource
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +26,7 @@ import zstandard
 
 import supratok
 from supratok.corpus import open_corpus
+from supratok.lab.cost import peak_bytes
 
 WARM_CALLS = 3
 BATCH_BYTES = 20_000_000
@@ -36,12 +36,6 @@ def read_whole(path: str) -> str:
     """A test file as one text, its line ends as they are."""
     with open(path, encoding="utf-8", newline="") as file:
         return file.read()
-
-
-def peak_bytes() -> int:
-    """The most memory this process has held. A parent's may be inherited, so it is kept small."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def seconds(work: Callable[[], object]) -> float:

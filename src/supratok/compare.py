@@ -11,21 +11,27 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import json
 import os
 import re
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import zstandard
 
+from .names import byte_name
 from .packages import package
 from .saving import FILE, FORMAT
-from .tokenizer import Tokenizer
+from .tokenizer import Tokenizer, usable_threads
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class Peer(Protocol):
@@ -39,6 +45,27 @@ class Peer(Protocol):
     def decode(self, ids: list[int]) -> str: ...
     def token_strings(self, text: str) -> list[str]:
         """The tokens for people to read; part of a character is written <0xE2>."""
+        ...
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """What can encode many texts at once."""
+
+    def encode_batch(
+        self, texts: list[str], threads: int | None = None
+    ) -> Sequence[Sequence[int] | NDArray[np.uint32]]:
+        """The ids of each text. Without `threads`, on all cores."""
+        ...
+
+
+@runtime_checkable
+class Spelling(Protocol):
+    """What knows the text of each token."""
+
+    def token_text(self, id: int) -> str:
+        """The text that an id stands for, with its spaces; byte symbols and parts of characters
+        are written <0xE2>. Empty where no token has the id."""
         ...
 
 
@@ -126,6 +153,18 @@ class _Ours:
     def token_strings(self, text: str) -> list[str]:
         return self.tokenizer.tokens(text)
 
+    def encode_batch(
+        self, texts: list[str], threads: int | None = None
+    ) -> list[NDArray[np.uint32]]:
+        return self.tokenizer.encode_batch(texts, threads, numpy=True)
+
+    def token_text(self, id: int) -> str:
+        return self.tokenizer.token_text(id) if id in self._ids else ""
+
+    @functools.cached_property
+    def _ids(self) -> frozenset[int]:
+        return frozenset(self.tokenizer.ids)
+
 
 class _HuggingFace:
     """A `tokenizer.json`. What it would cut off or fill up for a model is not wanted here."""
@@ -155,6 +194,29 @@ class _HuggingFace:
         offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
         return [text[start:end] for start, end in offsets]
 
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
+        """The package has its own threads: with 1 it is asked text by text, else it takes all."""
+        if threads == 1:
+            return [self.encode(text) for text in texts]
+        made = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        return [encoding.ids for encoding in made]
+
+    def token_text(self, id: int) -> str:
+        piece = self._tokenizer.id_to_token(id)
+        if piece is None or id in self._added:  # the latter are written as they are
+            return piece or ""
+        return _readable(self._reading(piece))
+
+    @functools.cached_property
+    def _added(self) -> frozenset[int]:
+        return frozenset(self._tokenizer.get_added_tokens_decoder())
+
+    @functools.cached_property
+    def _reading(self) -> Callable[[str], bytes]:
+        from .extend.document import reading
+
+        return reading(json.loads(self._tokenizer.to_str()))
+
 
 class _SentencePiece:
     """A `.model`: a protocol buffer, which no first byte gives away, so it is simply tried."""
@@ -178,6 +240,14 @@ class _SentencePiece:
     def token_strings(self, text: str) -> list[str]:
         pieces: list[str] = self._processor.encode(text, out_type=str)
         return [piece.replace("▁", " ") for piece in pieces]
+
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
+        made: list[list[int]] = self._processor.encode(texts, num_threads=threads or -1)
+        return made
+
+    def token_text(self, id: int) -> str:
+        piece = str(self._processor.id_to_piece(id)) if 0 <= id < self.vocab_size else ""
+        return piece.replace("▁", " ")
 
 
 # A .tiktoken file holds the ranks and not the pattern that cuts the text before merging. These are
@@ -216,6 +286,18 @@ class _Tiktoken:
     def token_strings(self, text: str) -> list[str]:
         return [_readable(self._encoding.decode_single_token_bytes(id)) for id in self.encode(text)]
 
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
+        made: list[list[int]] = self._encoding.encode_ordinary_batch(
+            texts, num_threads=usable_threads(threads)
+        )
+        return made
+
+    def token_text(self, id: int) -> str:
+        try:
+            return _readable(self._encoding.decode_single_token_bytes(id))
+        except KeyError:
+            return ""
+
 
 def _ranks(name: str, data: bytes) -> dict[bytes, int]:
     """Lines of a token in base64, a space and its rank."""
@@ -235,10 +317,9 @@ def _ranks(name: str, data: bytes) -> dict[bytes, int]:
 
 
 def _readable(token: bytes) -> str:
-    try:
-        return token.decode()
-    except UnicodeDecodeError:
-        return "".join(f"<0x{byte:02X}>" for byte in token)
+    """Bytes that are no character are written <0xE2>."""
+    text = token.decode(errors="surrogateescape")  # which makes of such a byte U+DC00 and its value
+    return re.sub("[\udc80-\udcff]", lambda byte: byte_name(ord(byte[0]) - 0xDC00), text)
 
 
 # --- Measuring -------------------------------------------------------------------------------

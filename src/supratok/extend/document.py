@@ -62,6 +62,23 @@ def spelling(document: Document) -> Callable[[str], str]:
     return lambda text: text
 
 
+def reading(document: Document) -> Callable[[str], bytes]:
+    """What reads a piece of the vocabulary: the bytes it stands for, without the marks that say
+    only where in a word it stands. A byte symbol stays as it is written: <0xE2>."""
+    parts = ("normalizer", "pre_tokenizer", "decoder")
+    steps = json.dumps([document.get(part) for part in parts], ensure_ascii=False)
+    if '"ByteLevel"' in steps:
+        byte_of = {letter: bytes([byte]) for byte, letter in enumerate(letter_of_byte())}
+        return lambda piece: b"".join(byte_of.get(letter) or letter.encode() for letter in piece)
+    model = document["model"]
+    prefix = model.get("continuing_subword_prefix") or ""
+    suffix = model.get("end_of_word_suffix") or ""
+    space = _SPACE if f'"{_SPACE}"' in steps else " "
+    return lambda piece: (
+        piece.removeprefix(prefix).removesuffix(suffix).replace(space, " ").encode()
+    )
+
+
 def is_byte_level(document: Document) -> bool:
     return any(stage["type"] == "ByteLevel" for stage in stages(document["pre_tokenizer"]))
 
