@@ -1,0 +1,1 @@
+"""What the paper claims about compression, as programs for any corpus."""
