@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -112,6 +113,8 @@ def test_a_corpus_too_small_is_said(tmp_path: Path) -> None:
         trained("Unigram-SentencePiece", TEXTS, 9000, tmp_path)
     with pytest.raises(ValueError, match="no such baseline; there are BPE-Standard,"):
         trained("BPE", TEXTS, 9000, tmp_path)
+    with pytest.raises(ValueError, match=r"pass Documents\(corpus, number\)"):
+        trained("BPE-Standard", CORPUS, 9000, tmp_path, documents=3)
 
 
 def test_what_would_be_killed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,11 +162,32 @@ def test_decomposing_is_what_nfd_adds(peer: Callable[[str], Trained]) -> None:
 
 
 def test_long_lines_are_counted(tmp_path: Path) -> None:
-    long = "ab " * 1400
-    found = trained("SentencePiece-BPE", [*TEXTS, f"short\n{long}\n\nshort"], SIZE, tmp_path)
-    lost = losses(found, [])
-    assert (lost.lines_dropped, lost.bytes_dropped) == (1, len(long))
-    assert found.made["lines"] == sum(text.count("\n") + 1 for text in TEXTS) + 3
+    """A line of 4,192 bytes is learnt from, a longer one is not."""
+    just, over = "pcpc " * 838 + "pc", "pcpc " * 838 + "pcp"
+    kept, without = (
+        trained("SentencePiece-BPE", [*TEXTS, f"ab\n{line}\n\nab"], SIZE, tmp_path)
+        for line in (just, over)
+    )
+    assert kept.token_strings("pcpc") == [" pcpc"] != without.token_strings("pcpc")
+    lost = losses(without, [])
+    assert (lost.lines_dropped, lost.bytes_dropped) == (1, 4193)
+    assert losses(kept, []).lines_dropped == 0
+    assert without.made["lines"] == sum(text.count("\n") + 1 for text in TEXTS) + 3
+
+
+def test_only_the_order_of_marked_characters_is_ours(peer: Callable[[str], Trained]) -> None:
+    """The stock trainer by itself gives the same alphabet and, but for ties, the same tokens."""
+    tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=SIZE, special_tokens=["[UNK]"], end_of_word_suffix="</w>", show_progress=False
+    )
+    tokenizer.train_from_iterator(TEXTS, trainer)
+    ours = set(json.loads(peer("BPE-Standard").path.read_text(encoding="utf-8"))["model"]["vocab"])
+    stock = set(tokenizer.get_vocab())
+    assert len(stock) == len(ours)
+    assert {text for text in stock ^ ours if len(text.removesuffix("</w>")) == 1} == set()
+    assert len(stock & ours) > 0.9 * len(ours)
 
 
 def test_marks_are_tokens_like_any_other(peer: Callable[[str], Trained]) -> None:

@@ -87,6 +87,8 @@ def trained(
     """The baseline of this name, from the cache or trained now on the corpus (or on its first
     `documents`). Pass `Documents` to have a corpus digested once for many calls."""
     baseline = known(name)
+    if isinstance(corpus, Documents) and documents is not None:
+        raise ValueError("the number of documents is for a corpus; pass Documents(corpus, number)")
     texts = corpus if isinstance(corpus, Documents) else Documents(corpus, documents)
     with _watched(texts, f"{name}: reading", progress):
         asked = _asked(baseline, texts.facts, vocab_size)

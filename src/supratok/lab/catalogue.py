@@ -200,6 +200,7 @@ def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
         "stage_2": superbpe.STAGE_2,
         "most_words": superbpe.MOST_WORDS,
         "never": ":Ġ",
+        "revision": 1,  # of our own program: raised when it learns otherwise
     }
     return Baseline(name, settings, _superbpe, Cost(2, 0.5, 30), note=note, in_paper=in_paper)
 
@@ -248,7 +249,7 @@ _ALL = [
     Baseline("BPE-Bytes-GPT4o", {"pattern": _O200K}, _byte_bpe, Cost(0.3, 0.1, 10), in_paper=False),
     Baseline(
         "BoundlessBPE",
-        {"pattern": _O200K, "deletions": False, "phases": 2},
+        {"pattern": _O200K, "deletions": False, "revision": 1},
         _boundless,
         Cost(2, 0.5, 30),
         file="boundless.json",

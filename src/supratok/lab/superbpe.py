@@ -10,7 +10,9 @@ token crosses the end of a line (none of their published ones does). A word is w
 blanks, and a merge that would break a rule is passed over.
 
 Stage 1 is stock `tokenizers`. Stage 2 cannot be: the stock trainer knows no such rules; it is
-`merging.Learner`. Stage 1's merges are done first there too, by the stock encoder.
+`merging.Learner`, on what the stock encoder makes of the text by stage 1's merges. It differs from
+the authors' trainer in one place: where two pairs give the same text, theirs may merge a later pair
+of it in two goes, this one always in one.
 """
 
 from __future__ import annotations
