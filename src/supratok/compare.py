@@ -117,6 +117,10 @@ def _open_json(name: str, data: bytes) -> Peer:
         document = json.loads(data)
     except ValueError as error:
         raise _unknown(name, f"it begins like JSON, but {error}") from error
+    if document.get("format") == "boundless-bpe":
+        from .lab.boundless import Boundless  # which reads this file's patterns
+
+        return Boundless(name, document)
     if document.get("format") != FORMAT:
         return _HuggingFace(name, data)
     with tempfile.TemporaryDirectory(prefix="supratok-") as folder:  # it may have been packed
