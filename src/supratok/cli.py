@@ -1,5 +1,5 @@
 """The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
-prune | refine | export | verify | graft | import | extend | report.
+prune | refine | export | verify | graft | import | extend | bench | report.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -26,6 +26,7 @@ from rich.text import Text
 
 from . import Tokenizer, __version__
 from .commands import (
+    bench,
     curate,
     export,
     extend,
@@ -114,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         (graft.run, graft.add_options, "a GGUF model with our tokenizer in place of its own"),
         (importing._import, importing.add_options, "a tokenizer from elsewhere, with its ids"),
         (extend.run, extend.add_options, "phrases as new tokens of a Hugging Face tokenizer"),
+        (bench.run, bench.add_options, "tokenizers against each other on your corpus"),
         (report.run, report.add_options, "the tables and pictures of runs as one page"),
     ):
         name = _name(run)

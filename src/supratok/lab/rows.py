@@ -44,9 +44,13 @@ class Rows:
             rows = [] if again else map(json.loads, lines)
             self._done = {_key(row["asked"]): row for row in rows}
 
+    def has(self, asked: Figures) -> bool:
+        """Whether a row is finished."""
+        return _key(_by_this_program(asked)) in self._done
+
     def get(self, asked: Figures, compute: Callable[[], Figures]) -> Figures:
         """The figures of a row, computed unless it is there."""
-        asked = {"version": supratok.__version__, "code": code(), **asked}
+        asked = _by_this_program(asked)
         row = self._done.get(_key(asked))
         if row is None:
             began = time.monotonic()
@@ -67,6 +71,10 @@ class Rows:
             values = dict.fromkeys(row["made"][name] for row in self.shown if name in row["made"])
             parts += [f"{name} {', '.join(values)}"] if values else []
         return "; ".join(parts)
+
+
+def _by_this_program(asked: Figures) -> Figures:
+    return {"version": supratok.__version__, "code": code(), **asked}
 
 
 def _key(asked: Figures) -> str:
