@@ -38,7 +38,7 @@ __all__ = ["BASELINES", "Baseline", "Documents", "Estimate", "Losses", "Trained"
            "losses", "trained"]  # fmt: skip
 
 _MADE = "made.json"
-_PROGRAM = 400_000_000  # bytes that a Python with numpy and a package takes before it reads text
+_PROGRAM = 400_000_000  # bytes of memory for Python, packages and a batch of text, whatever comes
 
 
 # --- Trained once ----------------------------------------------------------------------------

@@ -62,12 +62,13 @@ class Job:
 
 @dataclass(frozen=True)
 class Cost:
-    """Measured on one machine: 2 cores (Xeon, 2.1 GHz), 5,000 English documents (11.8 MB) at
-    8,000 and 16,000 tokens, and 20,000 documents; see `estimate`."""
+    """What training takes, for `baselines.estimate`. Measured on two cores of a shared machine, on
+    5,000 English documents (11.9 MB) at 8,000 and 16,000 tokens and 20,000 documents (47.8 MB) at
+    16,000 and 64,000; rounded up. With both readings where there are two."""
 
     seconds_per_megabyte: float
     seconds_per_thousand_tokens: float
-    bytes_per_byte: float  # of memory, above 150 MB
+    bytes_per_byte: float  # of memory for a byte of text, above what the program takes by itself
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ def _standard(name: str, nfd: bool, loses: str) -> Baseline:
     # The paper is silent on special tokens (here one, [UNK]), the least frequency of a pair (0) and
     # a limit to the alphabet (none).
     settings = {"nfd": nfd, "end_of_word_suffix": "</w>", "pre_tokenizer": "Whitespace"}
-    return Baseline(name, settings, _bpe_standard, Cost(0.2, 0.1, 10), loses)
+    return Baseline(name, settings, _bpe_standard, Cost(0.5, 0.05, 5), loses)
 
 
 def _with_sentencepiece(name: str, cost: Cost, note: str = "", **more: object) -> Baseline:
@@ -202,7 +203,7 @@ def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
         "never": ":Ġ",
         "revision": 1,  # of our own program: raised when it learns otherwise
     }
-    return Baseline(name, settings, _superbpe, Cost(2, 0.5, 30), note=note, in_paper=in_paper)
+    return Baseline(name, settings, _superbpe, Cost(1.0, 0.1, 17), note=note, in_paper=in_paper)
 
 
 _ALL = [
@@ -220,14 +221,14 @@ _ALL = [
             "continuing_subword_prefix": "##",
         },
         _wordpiece,
-        Cost(0.2, 0.1, 10),
+        Cost(0.5, 0.05, 5),
         _BERT_LOSES,
     ),
     _with_sentencepiece(
-        "Unigram-SentencePiece", Cost(0.5, 0.1, 10), model_type="unigram", split_by_whitespace=True
+        "Unigram-SentencePiece", Cost(2.5, 0.1, 28), model_type="unigram", split_by_whitespace=True
     ),
     _with_sentencepiece(
-        "SentencePiece-BPE", Cost(0.5, 0.1, 10), model_type="bpe", split_by_whitespace=True
+        "SentencePiece-BPE", Cost(0.3, 0.1, 10), model_type="bpe", split_by_whitespace=True
     ),
     _with_sentencepiece(
         "SP-BPE-CrossBoundary",
@@ -246,12 +247,12 @@ _ALL = [
         "as SuperBPE, but learns from whole documents: its tokens may cross ends of lines",
         False,
     ),
-    Baseline("BPE-Bytes-GPT4o", {"pattern": _O200K}, _byte_bpe, Cost(0.3, 0.1, 10), in_paper=False),
+    Baseline("BPE-Bytes-GPT4o", {"pattern": _O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),
     Baseline(
         "BoundlessBPE",
         {"pattern": _O200K, "deletions": False, "revision": 1},
         _boundless,
-        Cost(2, 0.5, 30),
+        Cost(1.2, 0.6, 14),
         file="boundless.json",
         note="encodes in Python",
         in_paper=False,

@@ -45,8 +45,8 @@ class Merge(NamedTuple):
 class Learner:
     """The symbols of a corpus and what they are merged into.
 
-    `symbols` are indices into `texts`, with END between pieces; the array is taken over and
-    changed. `weights` says how often each place counts (once, unless said). Of the same pair twice
+    `symbols` are indices into `texts`, with END between pieces. `texts` grows by each new token.
+    `weights` says how often each place counts (once, unless said). Of the same pair twice
     in a row ("aaa") `tokenizers` counts both places, though only one can be merged: `overlaps`.
     """
 
@@ -58,6 +58,11 @@ class Learner:
         weights: Counts | None = None,
         overlaps: bool = True,
     ) -> None:
+        if len(symbols) > 2**31 - 3:
+            raise ValueError(
+                f"{len(symbols):,} symbols are too many to be numbered here; learn from fewer"
+                " documents (about 8 GB of text)"
+            )
         self.texts = texts
         self.ids = {text: id for id, text in enumerate(texts)}
         self._symbols = np.pad(symbols, 1, constant_values=END)
