@@ -9,11 +9,12 @@ folder=build/sanitize
 "$bin/cmake" -S . -B "$folder" -G Ninja -DSUPRATOK_SANITIZE=ON \
   -DCMAKE_MAKE_PROGRAM="$bin/ninja" -DPython_EXECUTABLE="$python" > /dev/null
 "$bin/ninja" -C "$folder" --quiet
-mkdir -p "$folder/package/supratok"
-cp -r src/supratok/*.py src/supratok/commands "$folder"/_core*.so "$folder/package/supratok/"
+rm -rf "$folder/package" && mkdir -p "$folder/package"
+cp -r src/supratok "$folder/package/"
+cp "$folder"/_core*.so "$folder/package/supratok/"
 preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$preload" PYTHONPATH="$folder/package" \
   "$python" -m pytest -p no:cacheprovider tests/test_words.py tests/test_encode.py \
-  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_curate.py \
+  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_layout.py tests/test_curate.py \
   tests/test_mine.py tests/test_scripts.py tests/test_spans.py tests/test_refine.py

@@ -96,15 +96,17 @@ class Bench:
         tests: Mapping[str, list[str]] | None = None,
         first: Mapping[str, int] | None = None,
         recipes: Mapping[str, Callable[[int], Recipe]] = OURS,
+        cache: Path | None = None,
         threads: int | None = None,
         again: bool = False,
         checkout: Path | None = None,
     ) -> None:
         """`tests` are lists of documents by name; without, the documents of the corpus that
         training holds out, which then no baseline learns from. `first`: some baselines learn from
-        so many documents only. `recipes`: ours, by name and size."""
+        so many documents only. `recipes`: ours, by name and size. `cache`: where trained baselines
+        are kept, which several benches may share."""
         self.corpus, self.folder, self.threads = corpus, folder, threads
-        self.recipes = recipes
+        self.recipes, self.cache = recipes, cache or folder / "baselines"
         self.first = dict(first or {})
         self.rows = Rows(folder, again, checkout)
         self._given = None if tests is None else dict(tests)
@@ -176,7 +178,7 @@ class Bench:
             return {"seconds": done.seconds, "peak_bytes": done.peak_bytes, "path": str(path)}
         done = spent(
             _train_baseline, self.corpus, self._given is None, entry.name, entry.size,
-            self.folder / "baselines", self.first.get(entry.name),
+            self.cache, self.first.get(entry.name),
         )  # fmt: skip
         made: Figures = done.result
         return made
