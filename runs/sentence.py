@@ -41,7 +41,7 @@ SHOWN = {
     "the paper's SupraTok": "The United_Nations headquarters in New_York announced new"
     " climate_change initiatives",
 }
-HEAD = ["size", "tokenizer", "tokens", "in the paper", "to BPE-Standard", "the tokens", "lossless"]
+HEAD = ["size", "tokenizer", "tokens", "in the paper", "to BPE-Standard", "lossless", "the tokens"]
 
 
 def shown(tokens: list[str]) -> str:
@@ -110,8 +110,8 @@ def lines_of(found: dict[Entry, Figures]) -> Iterator[list[str]]:
             str(row["tokens"]),
             str(PAPER.get(entry.name, NOTHING)),
             percent(row["tokens"], standard["tokens"]) if standard else NOTHING,
-            shown(row["shown"]),
             "yes" if row["lossless"] else "no",
+            shown(row["shown"]),
         ]
 
 
@@ -120,7 +120,7 @@ def papers() -> Iterator[list[str]]:
     for name, text in SHOWN.items():
         tokens = [token.replace("_", " ") for token in text.split(" ")]
         count = str(len(tokens))
-        yield ["the paper", name, NOTHING, count, NOTHING, shown(tokens), NOTHING]
+        yield ["the paper", name, NOTHING, count, NOTHING, NOTHING, shown(tokens)]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -151,7 +151,7 @@ def main(arguments: list[str] | None = None) -> None:
     ]  # fmt: skip
     table = Table(
         "A sentence", claim(__doc__), HEAD, [*lines, *papers()], notes, paper=[3], lower=[2],
-        grouped=True, aside=[place for place, line in enumerate(lines) if line[-1] == "no"],
+        grouped=True, aside=[place for place, line in enumerate(lines) if line[5] == "no"],
     )  # fmt: skip
     write_table(args.out, table)
 

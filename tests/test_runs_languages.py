@@ -167,10 +167,10 @@ def test_composition(call: Call, data: Path) -> None:
     table, said = call("composition", *given)
     assert said.count(" ...\n") == 3
     assert [line[0] for line in table.lines] == ["English", "German", "Turkish", "in all"]
-    assert table.lines[0][7:] == ["8,000", "276,019", "5,680,850", "20.6"]
+    assert table.lines[0][6:] == ["8,000", "276,019", "5,680,850", "20.6"]
     for line in table.lines[:3]:
         assert line[1:3] == ["170", "1"]
-    for column in (*range(1, 6), *range(7, 10)):
+    for column in (*range(1, 5), *range(6, 9)):
         parts = [figure(line[column]) for line in table.lines]
         assert None not in parts and parts[3] == sum(part or 0 for part in parts[:3])
     assert call("composition", *given) == (table, "")
@@ -180,9 +180,9 @@ def test_composition(call: Call, data: Path) -> None:
 
 def test_the_papers_composition_adds_up() -> None:
     composition = script("composition")
-    nothing = dict.fromkeys(("documents", "left_out", "characters", "sentences", "words"), 0)
+    nothing = dict.fromkeys(("documents", "left_out", "sentences", "words"), 0)
     total = composition.lines_of(dict.fromkeys(composition.PAPER, nothing))[-1]
-    assert total[7:10] == ["112,000", "3,564,531", "61,412,348"]
+    assert total[6:9] == ["112,000", "3,564,531", "61,412,348"]
 
 
 # --- The figure
@@ -196,11 +196,11 @@ def test_sentence(call: Call, tmp_path: Path) -> None:
     names = [line[1] for line in table.lines]
     assert names == ["BPE-Standard", "default", "the paper's BPE", "the paper's SupraTok"]
     assert [line[3] for line in table.lines] == ["14", "9", "14", "9"]
-    assert [line[-1] for line in table.lines] == ["no", "yes", "-", "-"] and table.aside == [0]
+    assert [line[5] for line in table.lines] == ["no", "yes", "-", "-"] and table.aside == [0]
     default = table.lines[1]
-    assert default[5].count("[") == int(default[2])
-    assert default[5][1:-1].replace("] [", "").replace("␣", " ") == sentence.SENTENCE
-    assert "[in]" in table.lines[2][5] and "[New␣York]" in table.lines[3][5]
+    assert default[6].count("[") == int(default[2])
+    assert default[6][1:-1].replace("] [", "").replace("␣", " ") == sentence.SENTENCE
+    assert "[in]" in table.lines[2][6] and "[New␣York]" in table.lines[3][6]
     assert call("sentence", *given) == (table, "")
 
 
@@ -212,7 +212,7 @@ def test_sentence_of_a_finished_file(
     Tokenizer.load(tmp_path / "out/default-400.json").save(file)
     table, _ = call("sentence", "--sizes", 400, "--only", "default", file)
     ours, mine = table.lines[:2]
-    assert mine[1] == "mine.json" and mine[5] == ours[5]
+    assert mine[1] == "mine.json" and mine[6] == ours[6]
     with pytest.raises(SystemExit):
         script("sentence").main(["--out", str(tmp_path), "--only", "nothing.json"])
     assert "neither a file nor a tokenizer that is known" in capsys.readouterr().err
