@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -183,7 +184,9 @@ class Bench:
         return made
 
     def _counts(self, entry: Entry, test: str) -> Path:
-        key = hashlib.sha256(f"{entry.label}\n{test}".encode()).hexdigest()[:16]
+        """Of this row alone: a folder may have rows of the same name on other texts."""
+        asked = json.dumps([self._asked(entry), test], sort_keys=True)
+        key = hashlib.sha256(asked.encode()).hexdigest()[:16]
         return self.folder / "counts" / f"{key}.npz"
 
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
