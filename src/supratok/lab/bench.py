@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,12 +99,14 @@ class Bench:
         threads: int | None = None,
         again: bool = False,
         checkout: Path | None = None,
+        cache: Path | None = None,
     ) -> None:
         """`tests` are lists of documents by name; without, the documents of the corpus that
         training holds out, which then no baseline learns from. `first`: some baselines learn from
-        so many documents only. `recipes`: ours, by name and size."""
+        so many documents only. `recipes`: ours, by name and size. `cache`: where trained baselines
+        lie, if several folders share them."""
         self.corpus, self.folder, self.threads = corpus, folder, threads
-        self.recipes = recipes
+        self.recipes, self.cache = recipes, cache or folder / "baselines"
         self.first = dict(first or {})
         self.rows = Rows(folder, again, checkout)
         self._given = None if tests is None else dict(tests)
@@ -169,20 +172,24 @@ class Bench:
         if entry.size is None:
             return {"seconds": None, "peak_bytes": None, "path": entry.name}
         if entry.name in self.recipes:
-            path = self.folder / f"{entry.name}-{entry.size}.json"
+            path = self.folder / f"{entry.name}-{entry.size}-{self._key(entry)}.json"
             recipe = self.recipes[entry.name](entry.size)
             done = spent(_train_ours, self.corpus, recipe, path, self.threads)
             return {"seconds": done.seconds, "peak_bytes": done.peak_bytes, "path": str(path)}
         done = spent(
             _train_baseline, self.corpus, self._given is None, entry.name, entry.size,
-            self.folder / "baselines", self.first.get(entry.name),
+            self.cache, self.first.get(entry.name),
         )  # fmt: skip
         made: Figures = done.result
         return made
 
     def _counts(self, entry: Entry, test: str) -> Path:
-        key = hashlib.sha256(f"{entry.label}\n{test}".encode()).hexdigest()[:16]
-        return self.folder / "counts" / f"{key}.npz"
+        return self.folder / "counts" / f"{self._key(entry, test)}.npz"
+
+    def _key(self, entry: Entry, *more: str) -> str:
+        """Of all that a row depends on: a folder may hold rows of several corpora."""
+        asked = json.dumps([self._asked(entry), *more], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
         """Of encoding, by label: all in turn, on the same text, on one thread."""
