@@ -9,7 +9,7 @@ import pytest
 
 from supratok import Recipe, Tokenizer
 from supratok.cli import main
-from supratok.lab.bench import HELD_OUT, Bench, Entry, compared, entries, held_out
+from supratok.lab.bench import HELD_OUT, Bench, Entry, Row, compared, entries, held_out
 from supratok.lab.tables import read
 from texts import prose
 
@@ -86,3 +86,26 @@ def test_what_is_asked_wrongly(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "say a baseline and a number" in capsys.readouterr().err
     assert main(command) == 1
     assert "no document of the corpus is held out" in capsys.readouterr().err
+
+
+def test_a_folder_may_hold_rows_of_several_corpora(corpus: Path, tmp_path: Path) -> None:
+    part, out, tests = tmp_path / "part.jsonl", tmp_path / "out", {"these": prose(7, 9)}
+    part.write_text("".join(corpus.read_text().splitlines(keepends=True)[:100]))
+    entry = Entry("plain", 500)
+
+    def row(source: Path) -> Row:
+        return Bench([source], out, tests=tests, recipes={"plain": plain}).row(entry)
+
+    first, other, again = row(corpus), row(part), row(corpus)
+    assert first.path == again.path != other.path
+    assert (first.counts["these"].tokens == again.counts["these"].tokens).all()
+    assert first.counts["these"].tokens.sum() == first.measured["these"]["tokens"]
+    assert other.measured["these"]["tokens"] != first.measured["these"]["tokens"]
+
+
+def test_folders_may_share_trained_baselines(corpus: Path, tmp_path: Path) -> None:
+    rows = [
+        Bench([corpus], tmp_path / name, cache=tmp_path / "cache").row(Entry("BPE-Standard", 300))
+        for name in ("one", "two")
+    ]
+    assert rows[0].path == rows[1].path and rows[0].seconds == rows[1].seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import math
@@ -16,7 +17,13 @@ import pytest
 import zstandard
 
 import supratok
-from supratok import Recipe
+from supratok import Recipe, cli
+from supratok.corpus import open_corpus
+from supratok.lab.bench import Entry, Row
+from supratok.lab.counts import Counts
+from supratok.lab.measures import figures
+from supratok.lab.tables import figure as leading_figure
+from supratok.lab.tables import read
 from texts import multilingual, prose
 
 pytest.importorskip("tokenizers")  # what is compared with
@@ -44,8 +51,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("train/ml", "test/wikitext103", "test/flores200"):
         (folder / name).mkdir(parents=True)
     write_corpus(folder / "train/en100k.jsonl.zst", prose(1, 400))
-    test = "\n".join(prose(1, 430)[400:])
-    (folder / "test/wikitext103/wiki.valid.raw").write_text(test, encoding="utf-8")
+    for file, texts in (("valid", prose(1, 430)[400:]), ("test", prose(1, 460)[430:])):
+        wiki = "".join(f" = Title {number} = \n\n {text} \n" for number, text in enumerate(texts))
+        (folder / f"test/wikitext103/wiki.{file}.raw").write_text(wiki, encoding="utf-8")
     for seed, code in enumerate(("zh", "tr")):
         pairs = zip(prose(seed, 230), multilingual(seed, 230), strict=True)
         texts = ["\n".join(pair) for pair in pairs]
@@ -53,6 +61,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         lines = "\n".join(text.replace("\n", " ") for text in texts[200:])
         (folder / f"test/flores200/{code}.devtest").write_text(lines + "\n", encoding="utf-8")
     return folder
+
+
+def figure(cell: str) -> float:
+    """The number that a cell begins with."""
+    found = leading_figure(cell)
+    assert found is not None, cell
+    return found
 
 
 Call = Callable[..., tuple[list[list[str]], str]]
@@ -71,7 +86,8 @@ def call(
     def run(name: str, *arguments: object) -> tuple[list[list[str]], str]:
         script(name).main(["--out", str(tmp_path / "out"), *map(str, arguments)])
         said = capsys.readouterr()
-        assert (tmp_path / "out/table.md").read_text(encoding="utf-8") == said.out
+        tables = sorted((tmp_path / "out").rglob("table.md"))  # one, or one for each panel
+        assert "".join(path.read_text(encoding="utf-8") for path in tables) == said.out
         lines = [line[2:-2].split(" | ") for line in said.out.splitlines() if line[0:1] == "|"]
         return lines, said.err
 
@@ -90,17 +106,108 @@ def check_kept(call: Call, monkeypatch: pytest.MonkeyPatch, name: str, *given: o
 
 
 def test_sweep(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sweep, cache = script("sweep"), tmp_path / "cache"
-    given = ("--sizes", SIZE, "--cache", cache, "--baselines-on", "training")
+    names = ("default", "plain", "SuperBPE", "BPE-Standard")
+    given = ("--sizes", SIZE, "--cache", tmp_path / "cache", "--only", *names)
     lines = check_kept(call, monkeypatch, "sweep", *given)
-    rows = {(line[0], line[1]): line for line in lines[2:]}
-    assert list(rows) == [("600", name) for name in (*sweep.OURS, *sweep.BASELINES)]
-    default, like = rows["600", "default"], rows["600", "SuperBPE-like"]
-    assert default[6] == f"{float(default[2]) / float(like[2]) - 1:+.1%}"
-    assert float(rows["600", "SuperBPE"][2]) > float(rows["600", "plain"][2])
-    assert rows["600", "plain"][11] == rows["600", "BPE-Standard"][11] == "0.0%" != default[11]
-    with pytest.raises(SystemExit, match="another --cache"):
-        call("sweep", *given, "--documents", 50)
+    rows = {line[1]: line for line in lines[2:]}
+    assert [line[:2] for line in lines[2:]] == [["600", name] for name in names]
+    default, theirs = rows["default"], rows["SuperBPE"]
+    for column in (2, 5):  # validation and test
+        ratio = figure(default[column]) / figure(theirs[column]) - 1
+        assert figure(default[column + 1]) == pytest.approx(100 * ratio, abs=0.1)
+        assert theirs[column + 1] == rows["BPE-Standard"][column + 2] == "-"
+    assert default[2] != default[5]
+    assert figure(theirs[2]) > figure(rows["plain"][2])
+    assert rows["plain"][10] == rows["BPE-Standard"][10] == "0.0%" != default[10]
+    assert [rows[name][9][:3] for name in ("default", "BPE-Standard")] == ["yes", "no:"]
+    table = read(tmp_path / "out")
+    assert table.pictures == ["sweep.svg", "sweep-test.svg"] and table.aside == [3]
+    assert table.notes[0].startswith("default ")
+    assert "every lossless baseline (SuperBPE)" in table.notes[0]
+
+
+def test_who_leads_is_said_and_where_not(tmp_path: Path) -> None:
+    sweep = script("sweep")
+    row = functools.partial(made_row, tmp_path)
+    ours, theirs, lossy = row("dense", 10), row("SuperBPE", 11), row("BPE-Standard", 9, "blanks")
+    assert sweep.standings([ours, lossy]) == [
+        "no lossless baseline was asked for: nothing is said on who leads"
+    ]
+    (said,) = sweep.standings([ours, theirs, lossy])
+    assert said.startswith("dense leads every lossless baseline (SuperBPE)") and "; " not in said
+    (said,) = sweep.standings([ours, theirs, row("BPE-Bytes-GPT4o", 9)])
+    assert said.startswith("dense does NOT lead") and "GPT4o 600 on test: -10.0%" in said
+    assert "SuperBPE 600" not in said
+
+
+def made_row(folder: Path, name: str, tokens: int, lossy: str = "") -> Row:
+    """A row as if measured: each of three documents has so many tokens."""
+    each = np.full(3, tokens)
+    same = np.full(3, 50)
+    counts = Counts(name, SIZE, same, same, same, each, None, each, None)
+    tests = script("english").FILES
+    return Row(Entry(name, SIZE), SIZE, {test: figures(counts) for test in tests},
+               dict.fromkeys(tests, counts), 1.0, 1, lossy, None, folder)  # fmt: skip
+
+
+def test_compression(call: Call, tmp_path: Path) -> None:
+    crossing = "SP-BPE-CrossBoundary"
+    names = ("default", crossing, "BPE-Standard")
+    given = (
+        "--first",
+        f"{crossing}=100",
+        "--sizes",
+        SIZE,
+        "--cache",
+        tmp_path / "cache",
+        "--only",
+        *names,
+    )
+    assert " ...\n" in call("compression", *given)[1]
+    panels = [read(tmp_path / "out" / name) for name in ("panel-a", "panel-b")]
+    assert call("compression", *given)[1] == ""  # nothing is computed again
+    assert [read(tmp_path / "out" / name) for name in ("panel-a", "panel-b")] == panels
+    first, second = panels
+    assert [line[0] for line in first.lines] == list(names)
+    assert first.lines[0][9:] == ["5.78", "+17.5%", "376", "1"] and first.lines[0][7] == "1.00"
+    assert first.lines[1][9:] == ["5.62", "+14.4%", "3,466", "9.2"]
+    assert first.lines[2][2] == first.lines[2][4] == "-" and first.aside == [1, 2]
+    assert any(f"{crossing} learnt from the first 100 of 400" in note for note in first.notes)
+    assert [line[0] for line in second.lines] == list(names[:2])
+    assert [line[9] for line in second.lines] == ["+3.63%", "-0.05%"]
+    assert second.lines[0][1] == first.lines[0][1] != second.lines[0][2]
+
+
+def test_what_filtering_keeps_is_what_the_command_keeps(data: Path, tmp_path: Path) -> None:
+    corpus, other = data / "train/en100k.jsonl.zst", tmp_path / "kept.jsonl"
+    kept = script("compression").kept_documents(corpus, tmp_path)
+    assert cli.main(["curate", str(corpus), "--out", str(other)]) == 0
+    texts = list(open_corpus(kept))
+    assert texts == list(open_corpus(other)) and 0 < len(texts) < 400
+
+
+def test_latency(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = ("--sizes", SIZE, "--cache", tmp_path / "cache", "--only", "default", "SuperBPE")
+    lines = check_kept(call, monkeypatch, "latency", *given)
+    assert [line[0] for line in lines[2:]] == ["default", "SuperBPE", "BPE-Standard"]
+    default, _, standard = lines[2:]
+    tokens = [int(line[2].replace(",", "")) for line in (default, standard)]
+    assert default[4] == f"{tokens[1] / tokens[0]:.2f}" and standard[4] == "1.00"
+    assert default[3] == f"{tokens[0] * 0.05:,.0f}" and standard[9] == "1.00"
+    low, _, high = default[8].split()
+    assert 0 < float(low) <= float(default[7]) <= float(high)
+    assert default[10:] == ["5.48", "9,130", "1.18"]
+    with pytest.raises(SystemExit):
+        call("latency", "--test", tmp_path)
+
+
+def test_a_part_of_the_corpus_is_asked_for_by_baseline(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = script("english").bench_options("", "x", [SIZE], [])
+    assert parser.parse_args(["--first", "SuperBPE=20"]).first == [("SuperBPE", 20)]
+    for wrong in ("SuperBPE", "SuperBPE=0", "default=20"):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["--first", wrong])
+        assert f"{wrong!r}: such as" in capsys.readouterr().err
 
 
 def test_exports(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,18 +227,6 @@ def test_what_the_paper_has_beside_a_row() -> None:
     assert in_paper("SuperBPE", 300_000) == "6.20 +23.5%"
     assert in_paper("BPE-Standard", 50_000) == "4.52"
     assert in_paper("plain", 50_000) == in_paper("default", 32_000) == "-"
-
-
-def test_superbpe_is_measured_on_whole_text(tmp_path: Path) -> None:
-    """Its tokens cross the ends of lines: cutting the text there would cost it some."""
-    baselines = script("baselines")
-    texts = ["one two.\nthree four.\n" * 9] * 20
-    tokenizer = baselines.superbpe(texts, 300, tmp_path)
-    assert any("Ċ" in token.strip("Ċ") for token in tokenizer.get_vocab())
-    by_line = sum(len(tokenizer.encode(line + "\n").ids) for line in texts[0].split("\n")[:-1])
-    assert baselines.characters_per_token(tokenizer, texts[0]) > len(texts[0]) / by_line
-    assert baselines.seconds_of(tmp_path, 300) >= 0.0
-    assert baselines.seconds_of(tmp_path, 301) is None
 
 
 def test_ablation(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +322,9 @@ def test_rows_go_on_where_they_were(tmp_path: Path) -> None:
     assert made.keys() == {"commit", "machine", "date"} and "cores" in made["machine"]
 
 
-@pytest.mark.parametrize("name", ["sweep", "ablation", "languages", "wall_time", "trade"])
+@pytest.mark.parametrize(
+    "name", ["sweep", "compression", "latency", "ablation", "languages", "wall_time", "trade"]
+)
 def test_missing_data_is_said_in_a_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -96,15 +96,15 @@ class Bench:
         tests: Mapping[str, list[str]] | None = None,
         first: Mapping[str, int] | None = None,
         recipes: Mapping[str, Callable[[int], Recipe]] = OURS,
-        cache: Path | None = None,
         threads: int | None = None,
         again: bool = False,
         checkout: Path | None = None,
+        cache: Path | None = None,
     ) -> None:
         """`tests` are lists of documents by name; without, the documents of the corpus that
         training holds out, which then no baseline learns from. `first`: some baselines learn from
         so many documents only. `recipes`: ours, by name and size. `cache`: where trained baselines
-        are kept, which several benches may share."""
+        lie, if several folders share them."""
         self.corpus, self.folder, self.threads = corpus, folder, threads
         self.recipes, self.cache = recipes, cache or folder / "baselines"
         self.first = dict(first or {})
@@ -172,7 +172,7 @@ class Bench:
         if entry.size is None:
             return {"seconds": None, "peak_bytes": None, "path": entry.name}
         if entry.name in self.recipes:
-            path = self.folder / f"{entry.name}-{entry.size}.json"
+            path = self.folder / f"{entry.name}-{entry.size}-{self._key(entry)}.json"
             recipe = self.recipes[entry.name](entry.size)
             done = spent(_train_ours, self.corpus, recipe, path, self.threads)
             return {"seconds": done.seconds, "peak_bytes": done.peak_bytes, "path": str(path)}
@@ -184,10 +184,12 @@ class Bench:
         return made
 
     def _counts(self, entry: Entry, test: str) -> Path:
-        """Of this row alone: a folder may have rows of the same name on other texts."""
-        asked = json.dumps([self._asked(entry), test], sort_keys=True)
-        key = hashlib.sha256(asked.encode()).hexdigest()[:16]
-        return self.folder / "counts" / f"{key}.npz"
+        return self.folder / "counts" / f"{self._key(entry, test)}.npz"
+
+    def _key(self, entry: Entry, *more: str) -> str:
+        """Of all that a row depends on: a folder may hold rows of several corpora."""
+        asked = json.dumps([self._asked(entry), *more], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
         """Of encoding, by label: all in turn, on the same text, on one thread."""

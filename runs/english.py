@@ -1,0 +1,176 @@
+"""What the scripts share that hold tokenizers against each other on English: `lab.bench` on the
+corpus and WikiText-103 of SUPRATOK_DATA, the cells of their tables, and the notes below.
+
+    args = bench_options("Characters per token.", "sweep", [50_000], ROWS).parse_args()
+    bench = make_bench(args, args.out, wikitext(args))
+    rows = rows_of(bench, args.only, args.sizes)
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rows import ENGLISH, ROOT, first_documents, located, options, read_whole
+from supratok import Recipe
+from supratok.lab.baselines import BASELINES
+from supratok.lab.bench import Bench, Row, compared, entries
+from supratok.lab.measures import articles
+from supratok.lab.tables import NOTHING
+
+OURS: dict[str, Callable[[int], Recipe]] = {
+    "dense": Recipe.dense,
+    "default": lambda size: Recipe(vocab_size=size),
+    "paper": Recipe.paper,
+    # Paper, Tables 4A and 5: no tokenizer's text is curated.
+    "paper, not curated": lambda size: Recipe.paper(size, curation=None),
+    "SuperBPE-like": lambda size: Recipe(
+        vocab_size=size, crossover=0.78125, screen=None, phrase_price=1.0
+    ),
+    "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
+}
+STANDARD = "BPE-Standard"
+CROSSING = "SP-BPE-CrossBoundary"
+VALIDATION, TEST = "validation", "test"
+FILES = {VALIDATION: "wiki.valid.raw", TEST: "wiki.test.raw"}
+
+
+# --- Options and texts
+
+
+def bench_options(
+    description: str, name: str, sizes: Sequence[int], only: Sequence[str], several: bool = False
+) -> argparse.ArgumentParser:
+    """The options of all scripts, and those of a bench."""
+    parser = options(description, name)
+    add, names = parser.add_argument, [*OURS, *BASELINES]
+    add("--sizes", type=int, nargs="+" if several else 1, default=list(sizes), metavar="SIZE")
+    add("--only", nargs="+", choices=names, default=list(only), metavar="ROW",
+        help=f"of {', '.join(names)}")  # fmt: skip
+    add("--first", type=part, action="append", default=[], metavar="ROW=N",
+        help="a baseline that learns from the first N documents only; may be repeated")  # fmt: skip
+    add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
+    return parser
+
+
+def part(given: str) -> tuple[str, int]:
+    """A baseline and a number of documents, from NAME=N."""
+    name, _, count = given.rpartition("=")
+    if name not in BASELINES or not count.isdigit() or int(count) < 1:
+        raise argparse.ArgumentTypeError(f"{given!r}: such as {CROSSING}=5000")
+    return name, int(count)
+
+
+def wikitext(args: argparse.Namespace) -> dict[str, list[str]]:
+    """The articles of WikiText-103, validation and test; `--test` names another such folder."""
+    folder = located(args.test, "test/wikitext103")
+    paths = {name: located(folder / file, "") for name, file in FILES.items()}
+    return {name: articles(read_whole(str(path))) for name, path in paths.items()}
+
+
+def make_bench(
+    args: argparse.Namespace,
+    folder: Path,
+    tests: Mapping[str, list[str]] | None,
+    first: Mapping[str, int] | None = None,
+    corpus: Path | None = None,
+) -> Bench:
+    """On the corpus of the options, or another. Without tests: on its held-out documents."""
+    corpus = corpus or first_documents(located(args.corpus, ENGLISH), args.documents, args.out)
+    return Bench(
+        [corpus], folder, tests=tests, first={**(first or {}), **dict(args.first)}, recipes=OURS,
+        threads=args.threads, again=args.again, checkout=ROOT, cache=args.cache,
+    )  # fmt: skip
+
+
+def rows_of(bench: Bench, names: Iterable[str], sizes: Iterable[int]) -> list[Row]:
+    return [bench.row(entry) for entry in entries(names, sizes, OURS)]
+
+
+def by_size(rows: Iterable[Row]) -> list[dict[str, Row]]:
+    """The rows of each size by name."""
+    groups = itertools.groupby(rows, lambda row: row.entry.size)
+    return [{row.entry.name: row for row in group} for _, group in groups]
+
+
+# --- Cells
+
+
+def density(row: Row, test: str) -> str:
+    """Characters per token with their interval: 5.780 (5.731 to 5.829)."""
+    found = row.measured[test]
+    low, high = found["characters_per_token_interval"]
+    return f"{found['characters_per_token']:.3f} ({low:.3f} to {high:.3f})"
+
+
+def over(row: Row, other: Row | None, test: str) -> str:
+    """How much denser than another, with the interval: +1.8% (+1.5% to +2.1%)."""
+    found = other and compared(row, other, test)
+    return f"{found.value:+.1%} ({found.low:+.1%} to {found.high:+.1%})" if found else NOTHING
+
+
+def whole(row: Row) -> str:
+    """Whether all texts came back."""
+    lost = row.losses or {}
+    return f"no: {lost['changed']} of {lost['texts']}" if lost.get("changed") else "yes"
+
+
+def seconds(row: Row) -> str:
+    return NOTHING if row.seconds is None else f"{row.seconds:,.1f}"
+
+
+def share(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.1%}"
+
+
+def lossy(rows: Sequence[Row]) -> list[int]:
+    """The places of rows that lose text: they do not compete."""
+    return [place for place, row in enumerate(rows) if row.lossy]
+
+
+# --- Notes
+
+
+def about(args: argparse.Namespace, bench: Bench, rows: Sequence[Row]) -> list[str]:
+    """What was learnt from and measured on, what is special about some rows, and by whom."""
+    once = list({row.entry.name: row for row in rows}.values())
+    return [
+        _texts(args, bench),
+        *(f"{row.entry.name} is lossy: {row.lossy}" for row in once if row.lossy),
+        *_parts(bench, [row.entry.name for row in once]),
+        *_short(rows),
+        "in brackets: 95% intervals by bootstrap over documents; tokenizers are compared on the"
+        " same resamples",
+        bench.rows.about(),
+    ]
+
+
+def _texts(args: argparse.Namespace, bench: Bench) -> str:
+    facts, path = bench.learnt_from, located(args.corpus, ENGLISH)
+    first = f"the first {args.documents:,} documents of " if args.documents else ""
+    tests = ", ".join(f"{name} ({len(texts):,})" for name, texts in bench.tests.items())
+    return (
+        f"{first}{path.name}: baselines learnt from {facts['documents']:,} documents,"
+        f" {facts['bytes'] / 1e6:,.1f} MB (SHA-256 {facts['sha256'][:12]}), ours from the same but"
+        f" for held-out ones (5% of the corpus); measured on documents: {tests}"
+    )
+
+
+def _parts(bench: Bench, names: list[str]) -> list[str]:
+    """Of baselines that did not learn from all."""
+    most = bench.learnt_from["documents"]
+    return [
+        f"{name} learnt from the first {count:,} of {most:,} documents: its figures would be other"
+        " on all of them, and its time longer"
+        for name, count in bench.first.items()
+        if name in names and count < most
+    ]
+
+
+def _short(rows: Sequence[Row]) -> list[str]:
+    """Of vocabularies that are not as large as they were to be."""
+    other = [row for row in rows if row.entry.size not in (None, row.vocab_size)]
+    found = (f"{row.entry.label} has {row.vocab_size:,}" for row in other)
+    return [f"not of the size asked for: {'; '.join(found)}"] if other else []
