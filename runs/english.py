@@ -16,7 +16,7 @@ from pathlib import Path
 from rows import ENGLISH, ROOT, first_documents, located, options, read_whole
 from supratok import Recipe
 from supratok.lab.baselines import BASELINES
-from supratok.lab.bench import Bench, Row, compared, entries
+from supratok.lab.bench import HELD_OUT, Bench, Row, compared, entries
 from supratok.lab.measures import articles
 from supratok.lab.tables import NOTHING
 
@@ -138,7 +138,7 @@ def about(args: argparse.Namespace, bench: Bench, rows: Sequence[Row]) -> list[s
     once = list({row.entry.name: row for row in rows}.values())
     return [
         _texts(args, bench),
-        *(f"{row.entry.name} is lossy: {row.lossy}" for row in once if row.lossy),
+        *_losses(once),
         *_parts(bench, [row.entry.name for row in once]),
         *_short(rows),
         "in brackets: 95% intervals by bootstrap over documents; tokenizers are compared on the"
@@ -151,11 +151,20 @@ def _texts(args: argparse.Namespace, bench: Bench) -> str:
     facts, path = bench.learnt_from, located(args.corpus, ENGLISH)
     first = f"the first {args.documents:,} documents of " if args.documents else ""
     tests = ", ".join(f"{name} ({len(texts):,})" for name, texts in bench.tests.items())
+    less = "" if HELD_OUT in bench.tests else " but for 5% that training holds out"
     return (
         f"{first}{path.name}: baselines learnt from {facts['documents']:,} documents,"
-        f" {facts['bytes'] / 1e6:,.1f} MB (SHA-256 {facts['sha256'][:12]}), ours from the same but"
-        f" for held-out ones (5% of the corpus); measured on documents: {tests}"
+        f" {facts['bytes'] / 1e6:,.1f} MB (SHA-256 {facts['sha256'][:12]}), ours from the same"
+        f"{less}; documents that were measured on: {tests}"
     )
+
+
+def _losses(rows: Sequence[Row]) -> list[str]:
+    """What lossy ones lose, said once for those that lose the same."""
+    reasons: dict[str, list[str]] = {}
+    for row in rows:
+        reasons.setdefault(row.lossy, []).append(row.entry.name)
+    return [f"lossy: {', '.join(names)}: {why}" for why, names in reasons.items() if why]
 
 
 def _parts(bench: Bench, names: list[str]) -> list[str]:

@@ -137,7 +137,7 @@ def main(arguments: list[str] | None = None) -> None:
         f"{args.sizes[0]:,} tokens; proxy: {SECONDS_PER_TOKEN * 1000:.0f} ms a token, so its"
         f" speedup is the ratio of tokens to those of {STANDARD}, and no clock was looked at",
         "encoding: text to ids, document by document, on one thread, the median of rounds in which"
-        " each had its turn; programs differ: ours is C++, `tokenizers` Rust, SentencePiece C++",
+        " each had its turn; through their Python packages: ours, `tokenizers`, `sentencepiece`",
         cost_note(rows, speeds),
         *about(args, bench, found),
         "the paper's (Table 7) are of other text, about 50,000 characters: tokens compare by ratio",

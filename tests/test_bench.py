@@ -101,6 +101,10 @@ def test_a_folder_may_hold_rows_of_several_corpora(corpus: Path, tmp_path: Path)
     assert (first.counts["these"].tokens == again.counts["these"].tokens).all()
     assert first.counts["these"].tokens.sum() == first.measured["these"]["tokens"]
     assert other.measured["these"]["tokens"] != first.measured["these"]["tokens"]
+    for path in out.glob("counts/*"):
+        path.unlink()
+    with pytest.raises(ValueError, match="plain 500 are gone; compute with --again"):
+        row(corpus)
 
 
 def test_folders_may_share_trained_baselines(corpus: Path, tmp_path: Path) -> None:

@@ -138,7 +138,13 @@ class Bench:
     def row(self, entry: Entry) -> Row:
         """Trained and measured, unless it is there."""
         found = self.rows.get(self._asked(entry), lambda: self._compute(entry))
-        counts = {name: Counts.load(self._counts(entry, name)) for name in self.tests}
+        paths = {name: self._counts(entry, name) for name in self.tests}
+        for path in paths.values():
+            if not path.exists():
+                raise ValueError(
+                    f"{path}: the counts of the row {entry.label} are gone; compute with --again"
+                )
+        counts = {name: Counts.load(path) for name, path in paths.items()}
         return Row(entry=entry, counts=counts, **found | {"path": Path(found["path"])})
 
     def _asked(self, entry: Entry) -> Figures:
