@@ -123,8 +123,14 @@ def dot(place: int, hollow: bool) -> dict[str, Any]:
 
 
 def letters(text: str) -> float:
-    """About how wide a text is, in units of its size."""
-    return sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.55 for c in visible(text))
+    """About how wide a text is, in units of its size, in a wide type such as DejaVu Sans."""
+    return sum(map(_letter, visible(text)))
+
+
+def _letter(character: str) -> float:
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.0
+    return 0.68 if character.isupper() else 0.57
 
 
 def fitting(text: str) -> str:
