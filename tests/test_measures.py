@@ -19,7 +19,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supratok.compare import Batching, Peer, Spelling, open_any
-from supratok.lab import counts as counting
 from supratok.lab.composition import CLASSES, class_of, classes, composition, sentences_in
 from supratok.lab.cost import peak_bytes, speed, spent
 from supratok.lab.counts import Counts, count, crosses_words, words_in
@@ -40,6 +39,7 @@ from supratok.lab.measures import (
     renyi_efficiency,
     unused,
 )
+from supratok.portions import portions
 from test_compare import MAKERS, documents
 from texts import HOSTILE, any_text
 
@@ -110,7 +110,7 @@ def test_batches_change_nothing(
     peers: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = count(peers("supratok.json"), TEXTS)
-    monkeypatch.setattr(counting.batches, "__defaults__", (1,))
+    monkeypatch.setattr(portions, "__defaults__", (1,))
     again = count(peers("supratok.json"), TEXTS)
     assert all(map(np.array_equal, astuple(again), astuple(whole)))
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
 
 import supratok
 from supratok import Recipe, cli
@@ -24,7 +23,7 @@ from supratok.lab.counts import Counts
 from supratok.lab.measures import figures
 from supratok.lab.tables import figure as leading_figure
 from supratok.lab.tables import read
-from texts import multilingual, prose
+from texts import multilingual, prose, write_corpus
 
 pytest.importorskip("tokenizers")  # what is compared with
 RUNS = Path(__file__).parent.parent / "runs"
@@ -36,12 +35,6 @@ SIZE = 600
 
 def script(name: str) -> Any:
     return importlib.import_module(name)
-
-
-def write_corpus(path: Path, texts: list[str]) -> Path:
-    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    path.write_bytes(zstandard.compress(lines.encode()))
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ the paper's, and keeps its rows."""
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import zstandard
 
 from supratok import Tokenizer
 from supratok.compare import open_any
@@ -22,7 +20,7 @@ from supratok.lab.bench import Bench, Entry
 from supratok.lab.counts import count
 from supratok.lab.measures import figures, paired, parity, parity_intervals
 from supratok.lab.tables import Table, figure, read
-from texts import multilingual, prose
+from texts import multilingual, prose, write_corpus
 
 pytest.importorskip("tokenizers")  # what is compared with
 RUNS = Path(__file__).parent.parent / "runs"
@@ -36,11 +34,6 @@ SENTENCES = 30
 
 def script(name: str) -> Any:
     return importlib.import_module(name)
-
-
-def write_corpus(path: Path, texts: list[str]) -> None:
-    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
-    path.write_bytes(zstandard.compress(lines.encode()))
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 
+import zstandard
 from hypothesis import strategies as st
 
 # Everything a str may hold but lone surrogates, which no UTF-8 text has.
@@ -25,6 +28,13 @@ HOSTILE = [
     "\U0001f469\u200d\U0001f469\u200d\U0001f467", "ﷺ", "\u2028\u2029\x85", "1234567890" * 9,
     "New York" * 7, "".join(map(chr, range(256))),
 ]  # fmt: skip
+
+
+def write_corpus(path: Path, texts: list[str]) -> Path:
+    """As packed lines of JSON."""
+    lines = "".join(json.dumps({"text": text}) + "\n" for text in texts)
+    path.write_bytes(zstandard.compress(lines.encode()))
+    return path
 
 
 def corpus(seed: int, documents: int = 60) -> list[str]:

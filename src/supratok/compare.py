@@ -69,6 +69,27 @@ class Spelling(Protocol):
         ...
 
 
+@dataclass
+class Named:
+    """A tokenizer under another name."""
+
+    name: str
+    peer: Peer
+
+    @property
+    def vocab_size(self) -> int:
+        return self.peer.vocab_size
+
+    def encode(self, text: str) -> list[int]:
+        return self.peer.encode(text)
+
+    def decode(self, ids: list[int]) -> str:
+        return self.peer.decode(ids)
+
+    def token_strings(self, text: str) -> list[str]:
+        return self.peer.token_strings(text)
+
+
 def open_any(path: str | os.PathLike[str]) -> Peer:
     """A supratok tokenizer, a Hugging Face `tokenizer.json`, a SentencePiece `.model` or a
     `.tiktoken` file; or a folder that holds one of the first three."""

@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..compare import Peer, open_any
+from ..compare import Named, Peer, open_any
 from ..corpus import Source
 from ..files import write_whole
 from ..progress import Progress, make_progress
@@ -45,7 +45,7 @@ _PROGRAM = 400_000_000  # bytes of memory for Python, packages and a batch of te
 
 
 @dataclass
-class Trained:
+class Trained(Named):
     """A baseline that has been trained: a `Peer`, with what is known of its making.
 
     `made` has the corpus, `seconds` (without what is done only so that results repeat),
@@ -53,26 +53,8 @@ class Trained:
     """
 
     baseline: Baseline
-    peer: Peer
     path: Path
     made: Facts
-
-    @property
-    def name(self) -> str:
-        return self.baseline.name
-
-    @property
-    def vocab_size(self) -> int:
-        return self.peer.vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        return self.peer.encode(text)
-
-    def decode(self, ids: list[int]) -> str:
-        return self.peer.decode(ids)
-
-    def token_strings(self, text: str) -> list[str]:
-        return self.peer.token_strings(text)
 
 
 def trained(
@@ -104,7 +86,7 @@ def trained(
         write_whole(folder / _MADE, json.dumps({**asked, **made}, indent=1))
     made = json.loads((folder / _MADE).read_text(encoding="utf-8"))
     path = folder / baseline.file
-    return Trained(baseline, open_any(path), path, made)
+    return Trained(name, open_any(path), baseline, path, made)
 
 
 def known(name: str) -> Baseline:

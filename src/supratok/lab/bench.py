@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..compare import Peer, open_any
+from ..compare import Named, open_any
 from ..corpus import open_corpus
 from ..heldout import HeldOut, digest, is_for_measuring, is_held_out
 from ..recipe import PRESETS, Recipe
@@ -200,7 +200,7 @@ class Bench:
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
         """Of encoding, by label: all in turn, on the same text, on one thread."""
         texts = _some(next(iter(self.tests.values())), _SPEED)
-        return speed([_Named(row.entry.label, open_any(row.path)) for row in rows], texts)
+        return speed([Named(row.entry.label, open_any(row.path)) for row in rows], texts)
 
 
 def compared(row: Row, reference: Row, test: str) -> Difference | None:
@@ -208,27 +208,6 @@ def compared(row: Row, reference: Row, test: str) -> Difference | None:
     if row is reference:
         return None
     return paired(row.counts[test], reference.counts[test])
-
-
-@dataclass
-class _Named:
-    """A peer under another name."""
-
-    name: str
-    peer: Peer
-
-    @property
-    def vocab_size(self) -> int:
-        return self.peer.vocab_size
-
-    def encode(self, text: str) -> list[int]:
-        return self.peer.encode(text)
-
-    def decode(self, ids: list[int]) -> str:
-        return self.peer.decode(ids)
-
-    def token_strings(self, text: str) -> list[str]:
-        return self.peer.token_strings(text)
 
 
 # --- Texts -----------------------------------------------------------------------------------

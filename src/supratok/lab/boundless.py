@@ -29,9 +29,10 @@ import numpy as np
 
 from ..compare import _O200K, _readable
 from ..extend.document import letter_of_byte
+from ..portions import portions
 from .merging import END, Counts, Learner, Symbols
 from .stock import splitter, tokenizers
-from .superbpe import Pair, batches
+from .superbpe import Pair
 
 FORMAT = "boundless-bpe"
 PATTERN = _O200K
@@ -62,7 +63,7 @@ def _words(texts: Iterable[str]) -> tuple[list[str], Symbols]:
     trainer = own.trainers.WordLevelTrainer(vocab_size=2**31 - 1, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     vocabulary = tokenizer.get_vocab()
-    parts = [_numbers(tokenizer, batch) for batch in batches(texts)]
+    parts = [_numbers(tokenizer, batch) for batch in portions(texts)]
     stream = np.concatenate(parts) if parts else np.array([], dtype=np.int32)
     return sorted(vocabulary, key=vocabulary.__getitem__), stream
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..compare import Spelling
+from ..portions import portions
 from ..tokenizer import usable_threads
-from .counts import Integers, batches
+from .counts import Integers
 
 SHORTEST = 50  # Table E1: characters, without the space around them
 
@@ -46,7 +47,7 @@ def composition(documents: Iterable[str], threads: int | None = None) -> Composi
     """Count a corpus. The words are those that our first pass joins within: the paper's are of a
     pre-tokenizer that it does not define."""
     kept = sentences = words = characters = left_out = 0
-    for batch in batches(documents):
+    for batch in portions(documents):
         texts = [text for text in batch if len(text.strip()) >= SHORTEST]
         table = _core.WordTable(1)
         table.count(texts, usable_threads(threads))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain, groupby
 from pathlib import Path
@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 from .. import _core
 from ..boundaries import LETTER
 from ..compare import Batching, Peer, Spelling
+from ..portions import portions
 from ..scripts import UNSPACED
 
 Integers = NDArray[np.int64]
 Ids = Sequence[int] | NDArray[np.uint32]
 
-_BATCH = 4_000_000  # characters
 _ASTRAL = 0x40000  # no letter is assigned from here on
 
 
@@ -69,24 +69,9 @@ def count(peer: Peer, documents: Iterable[str], threads: int | None = None) -> C
     """Run a tokenizer over documents, many at once if it can. `threads` say on how many cores, for
     tokenizers that let themselves be told."""
     tally = _Tally(peer)
-    for texts in batches(documents):
+    for texts in portions(documents):
         tally.add(texts, _encoded(peer, texts, threads))
     return tally.counts()
-
-
-def batches(documents: Iterable[str], size: int = _BATCH) -> Iterator[list[str]]:
-    """Lists of documents, each of about so many characters."""
-    if isinstance(documents, str):
-        raise TypeError("one text was passed for the documents; pass a list of texts")
-    batch, characters = list[str](), 0
-    for text in documents:
-        batch.append(text)
-        characters += len(text)
-        if characters >= size:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
 
 
 def _encoded(peer: Peer, texts: list[str], threads: int | None) -> Sequence[Ids]:

@@ -18,12 +18,13 @@ of it in two goes, this one always in one.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from ..portions import portions
 from .merging import END, Learner, Symbols
 from .stock import byte_bpe, splitter, tokenizers
 
@@ -100,7 +101,7 @@ def merges_of(document: Any) -> list[Pair]:
 
 def _symbols(texts: Iterable[str], tokenizer: Any) -> Symbols:
     """The stage-1 tokens of the texts, with END between the pieces of stage 2."""
-    parts = [_joined(tokenizer, batch) for batch in batches(texts)]
+    parts = [_joined(tokenizer, batch) for batch in portions(texts)]
     return np.concatenate(parts) if parts else np.array([], dtype=np.int32)
 
 
@@ -111,17 +112,3 @@ def _joined(tokenizer: Any, texts: list[str]) -> Symbols:
     ends = np.cumsum([len(text.ids) for text in found])
     starts = np.union1d(np.flatnonzero(np.diff(pieces)) + 1, ends)
     return np.insert(ids, starts, END)
-
-
-def batches(texts: Iterable[str], size: int = 4_000_000) -> Iterator[list[str]]:
-    """Lists of texts of about so many characters, for the threads of a package."""
-    batch: list[str] = []
-    characters = 0
-    for text in texts:
-        batch.append(text)
-        characters += len(text)
-        if characters >= size:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch

@@ -27,6 +27,7 @@ from typing import Any, Literal, Self
 from ..export.gguf import copy_fields
 from ..export.gguf_fields import read_header
 from ..packages import package
+from ..portions import portions
 
 WIDTH = 32  # of the smallest model
 AT_ONCE = 1_000_000  # characters a request
@@ -175,7 +176,7 @@ class Served(Tokenizing):
         raise ValueError(f"{path}: llama.cpp cannot read this file; it says: {log[-1000:].strip()}")
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        return [ids for some in _portions(texts) for ids in self._encode(some)]
+        return [ids for some in portions(texts, AT_ONCE) for ids in self._encode(some)]
 
     def _encode(self, texts: list[str]) -> Iterator[list[int]]:
         content = [part for text in texts for part in (text, SEPARATOR)]
@@ -214,19 +215,6 @@ class Served(Tokenizing):
     def _end(self) -> None:
         self._process.communicate()  # the end of its input is its end
         self._folder.cleanup()
-
-
-def _portions(texts: list[str]) -> Iterator[list[str]]:
-    some: list[str] = []
-    size = 0
-    for text in texts:
-        some.append(text)
-        size += len(text)
-        if size >= AT_ONCE:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
 
 
 # --- The smallest model
