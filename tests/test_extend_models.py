@@ -135,7 +135,7 @@ def test_new_rows_are_means_and_old_ones_stay(
         assert len(new) == rows
         assert torch.equal(new[: extension.base_vocab_size], old[: extension.base_vocab_size])
         for token in extension.tokens:
-            assert torch.allclose(new[token.id], old[token.parts].mean(0))
+            assert torch.allclose(new[token.id], old[token.parts].mean(0), atol=1e-6)
     tied = model.get_input_embeddings().weight is model.get_output_embeddings().weight
     assert tied == (make is tiny_gpt2)
 
@@ -145,7 +145,7 @@ def test_new_rows_are_means_and_old_ones_stay(
     assert logits.shape[-1] == rows and torch.isfinite(logits).all()
     model.save_pretrained(tmp_path)
     again = type(model).from_pretrained(tmp_path).eval()
-    assert torch.allclose(again(ids).logits, logits)
+    assert torch.allclose(again(ids).logits, logits, atol=1e-5)
 
 
 def test_half_precision_and_the_wrong_model(folders: Path) -> None:
