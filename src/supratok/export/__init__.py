@@ -35,11 +35,6 @@ NO_BYTES = (
 )
 
 
-MANY_PREFIXES = (
-    "tokenizers puts the space not only before a text, but also after each text that is cut out"
-)
-
-
 @dataclass
 class Exported:
     folder: Path
@@ -58,7 +53,6 @@ def export(
     target = Path(folder)
     chosen, left_out = _choose(tokenizer, formats)
     listing = listing_of(tokenizer, roles)
-    _refuse_stale(target, _files(chosen))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
         made = Path(beside)
@@ -72,6 +66,7 @@ def export(
                 left_out[name] = str(error)
                 chosen.remove(name)
         files = _files(chosen)
+        _refuse_stale(target, files)
         verification = verify(made)
         if not verification.good:
             raise ValueError(
@@ -99,8 +94,6 @@ def _choose(
     for name, (_, package) in FORMATS.items():
         if package is not None and importlib.util.find_spec(package) is None:
             left_out[name] = f"{package} is not installed: pip install supratok[export]"
-    if (layout := tokenizer.layout) and layout.prefix and layout.always:
-        left_out["huggingface"] = MANY_PREFIXES
     if tokenizer.recipe.segmentation == "fewest":
         left_out["gguf"] = NO_BYTES
     return [name for name in FORMATS if name not in left_out], left_out

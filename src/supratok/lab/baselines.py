@@ -20,7 +20,6 @@ import importlib.metadata
 import json
 import os
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -33,6 +32,7 @@ from ..corpus import Source
 from ..files import write_whole
 from ..progress import Progress, make_progress
 from .catalogue import BASELINES, Baseline, Documents, Facts, Job
+from .cost import peak_bytes
 
 __all__ = ["BASELINES", "Baseline", "Documents", "Estimate", "Losses", "Trained", "estimate",
            "losses", "trained"]  # fmt: skip
@@ -179,10 +179,7 @@ def _free() -> int | None:
 def _peak() -> int | None:
     """The most memory that this process has had, in bytes; None where nobody says."""
     with contextlib.suppress(ImportError):
-        import resource
-
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return peak_bytes()
     return None
 
 

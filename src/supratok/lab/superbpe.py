@@ -24,13 +24,13 @@ from typing import Any
 
 import numpy as np
 
+from ..compare import _LOWER, _UPPER
 from ..portions import portions
 from .merging import END, Learner, Symbols
 from .stock import byte_bpe, splitter, tokenizers
 
 TRANSITION = 0.78125  # Appendix C: the share of the vocabulary that stage 1 fills
 MOST_WORDS = 4
-_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 STAGE_1 = (  # the authors' settings: GPT-4o's pattern without contractions
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
