@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import json
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 import supratok
+from scripts import SIZE, script
 from supratok import Recipe, cli
 from supratok.corpus import open_corpus
 from supratok.lab.bench import Entry, Row
@@ -24,17 +23,6 @@ from supratok.lab.measures import figures
 from supratok.lab.tables import figure as leading_figure
 from supratok.lab.tables import read
 from texts import multilingual, prose, write_corpus
-
-pytest.importorskip("tokenizers")  # what is compared with
-RUNS = Path(__file__).parent.parent / "runs"
-if not RUNS.exists():
-    pytest.skip("a source archive has no runs/", allow_module_level=True)
-sys.path.insert(0, str(RUNS))
-SIZE = 600
-
-
-def script(name: str) -> Any:
-    return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")

@@ -3,17 +3,15 @@ the paper's, and keeps its rows."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from string import ascii_letters
-from typing import Any
 
 import numpy as np
 import pytest
 
+from scripts import SIZE, script
 from supratok import Tokenizer
 from supratok.compare import open_any
 from supratok.lab.bench import Bench, Entry
@@ -22,18 +20,8 @@ from supratok.lab.measures import figures, paired, parity, parity_intervals
 from supratok.lab.tables import Table, figure, read
 from texts import multilingual, prose, write_corpus
 
-pytest.importorskip("tokenizers")  # what is compared with
-RUNS = Path(__file__).parent.parent / "runs"
-if not RUNS.exists():
-    pytest.skip("a source archive has no runs/", allow_module_level=True)
-sys.path.insert(0, str(RUNS))
-SIZE = 600
 LANGUAGES = ("en", "de", "tr")
 SENTENCES = 30
-
-
-def script(name: str) -> Any:
-    return importlib.import_module(name)
 
 
 @pytest.fixture(scope="module")

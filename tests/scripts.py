@@ -1,0 +1,21 @@
+"""The scripts of runs/, for their tests, which are skipped where there are none."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("tokenizers")  # what is compared with
+RUNS = Path(__file__).parent.parent / "runs"
+if not RUNS.exists():
+    pytest.skip("a source archive has no runs/", allow_module_level=True)
+sys.path.insert(0, str(RUNS))
+SIZE = 600  # of small vocabularies
+
+
+def script(name: str) -> Any:
+    return importlib.import_module(name)
