@@ -4,8 +4,8 @@
     python runs/sweep.py --sizes 100000 --only default SuperBPE-like
 
 Rows: our recipes; SuperBPE's transition and plain BPE in our program; SuperBPE, BPE-Standard and a
-lossless BPE by stock `tokenizers` (supratok.lab.baselines). Characters per token of WikiText-103,
-validation and test, article by article.
+lossless BPE by stock `tokenizers` (supratok.lab.baselines), SuperBPE once more by whole documents.
+Characters per token of WikiText-103, validation and test, article by article.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from supratok.lab.baselines import BASELINES
 from supratok.lab.bench import Row, compared
 from supratok.lab.tables import NOTHING, Table
 
-SUPER = "SuperBPE"
-ROWS = [*OURS, SUPER, STANDARD, "BPE-Bytes-GPT4o"]
+SUPER, LONGER = "SuperBPE", "SuperBPE-Documents"
+ROWS = [*OURS, SUPER, LONGER, STANDARD, "BPE-Bytes-GPT4o"]
 LEADING = ("dense", "default")  # our densest, and what one gets
 # Paper, Table 5: SupraTok, SuperBPE, BPE.
 PAPER = {
