@@ -43,14 +43,16 @@ class Meter:
             self._process = subprocess.Popen(
                 _ASK, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
-            threading.Thread(target=self._listen, daemon=True).start()
+            self._listener = threading.Thread(target=self._listen, daemon=True)
+            self._listener.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.seconds = time.monotonic() - self._began
         if self._process:
             self._process.terminate()
-            self._process.wait()
+            self._listener.join()
+            self._process.communicate()
 
     def _listen(self) -> None:
         last = time.monotonic()

@@ -10,6 +10,7 @@ logits, their losses and at once the gradients, which is all that is kept.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,14 +54,17 @@ def _surprise(logits: Tensor, targets: Tensor, scale: float) -> tuple[Tensor, Te
     return (total - right).sum(), (gradient * scale).to(logits.dtype)
 
 
-_fast_surprise = torch.compile(_surprise, dynamic=False)
+@functools.cache
+def _compiled() -> Any:
+    """Made when a GPU first asks for it: it takes seconds."""
+    return torch.compile(_surprise, dynamic=False)
 
 
 class _Loss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
         narrow = table.to(hidden.dtype)
-        surprise = _fast_surprise if hidden.is_cuda else _surprise
+        surprise = _compiled() if hidden.is_cuda else _surprise
         by_hidden, by_table = torch.empty_like(hidden), torch.zeros_like(table, dtype=torch.float32)
         loss = torch.zeros((), device=hidden.device)
         done, scale = 0, 1.0 / max(1, len(hidden))
