@@ -184,7 +184,7 @@ def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
     coded = coder.encode_all(TEXTS)
     untrained = new_decoder(Shape(coder.rows, **TINY), 0)
     before = bits_per_character(untrained, coder, TEXTS[:3], "cpu")
-    setting = Setting(Plan(tokens=20_000, batch=8, rate=5e-3), **TINY)
+    setting = Setting(Plan(tokens=20_000, batch=8, rate=5e-3), **TINY)  # type: ignore[arg-type]
     learnt = learn(setting, coder, coded, "cpu")
     after = bits_per_character(learnt.model, coder, TEXTS[:3], "cpu")
     assert after.per_character < 0.5 * before.per_character
@@ -252,7 +252,7 @@ def test_the_rate_rises_and_falls() -> None:
 )
 def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must"):
-        Plan(**wrong)  # type: ignore[arg-type]
+        Plan(**wrong)
 
 
 # --- Measuring
