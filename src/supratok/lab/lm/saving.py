@@ -53,10 +53,10 @@ def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) ->
         )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    end = _save_tokenizer(target, coder)
+    _save_tokenizer(target, coder)
     _write(target / "config.json", _config(model.shape, coder.end))
     _write(target / "generation_config.json", _generation(model.shape, coder.end))
-    save_file(_renamed(model), str(target / _WEIGHTS), metadata={"format": "pt", "end": end})
+    save_file(_renamed(model), str(target / _WEIGHTS), metadata={"format": "pt"})
 
 
 def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:
@@ -129,39 +129,38 @@ def _generation(shape: Shape, end: int) -> dict[str, Any]:
 # --- The tokenizer
 
 
-def _save_tokenizer(folder: Path, coder: Coder) -> str:
-    """Both of its files; the name of the token that ends documents."""
+def _save_tokenizer(folder: Path, coder: Coder) -> None:
+    """As it was, and with a token that ends documents."""
     peer = _bare(coder.peer)
     tokenizer = getattr(peer, "tokenizer", None)
     if isinstance(tokenizer, Tokenizer):
-        return _save_ours(folder, tokenizer, coder.end)
-    document = getattr(peer, "document", None)
-    if document is None:
+        _save_ours(folder, tokenizer, coder.end)
+    elif hasattr(peer, "document"):
+        _save_theirs(folder, peer.document(), coder.end)
+    else:
         raise ValueError(
             f"{peer.name}: transformers cannot open a tokenizer of this kind beside a model; save"
             " models over supratok files or Hugging Face tokenizer.json only"
         )
-    return _save_theirs(folder, document(), coder.end)
 
 
 def _bare(peer: Peer) -> Peer:
     return _bare(peer.peer) if isinstance(peer, Named) else peer
 
 
-def _save_ours(folder: Path, tokenizer: Tokenizer, end: int) -> str:
+def _save_ours(folder: Path, tokenizer: Tokenizer, end: int) -> None:
     name = _free_name(set(tokenizer.texts) | tokenizer.special_tokens.keys())
     whole = tokenizer.with_special_tokens([name])
-    _check(name, whole.special_tokens[name], end)
+    _refuse_holes(whole.special_tokens, name, end)
     whole.export(folder, ["huggingface"], bos=name, eos=name)
     tokenizer.save(folder / CODER)
-    return name
 
 
-def _save_theirs(folder: Path, document: str, end: int) -> str:
+def _save_theirs(folder: Path, document: str, end: int) -> None:
     tokenizer = package("tokenizers", "lm").Tokenizer.from_str(document)
     name = _free_name(tokenizer.get_vocab())
     tokenizer.add_special_tokens([name])
-    _check(name, tokenizer.token_to_id(name), end)
+    _refuse_holes(tokenizer.get_vocab(), name, end)
     write_whole(folder / "tokenizer.json", tokenizer.to_str())
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -172,7 +171,6 @@ def _save_theirs(folder: Path, document: str, end: int) -> str:
     }
     _write(folder / "tokenizer_config.json", config)
     write_whole(folder / CODER, document)
-    return name
 
 
 def _free_name(taken: Any) -> str:
@@ -183,11 +181,12 @@ def _free_name(taken: Any) -> str:
     return name
 
 
-def _check(name: str, id: int, end: int) -> None:
-    if id != end:
+def _refuse_holes(ids: dict[str, int], name: str, end: int) -> None:
+    """The last token must be the one that ends documents."""
+    if ids[name] != end or max(ids.values()) != end:
         raise ValueError(
-            f"{name} would get the id {id}, but the model ends documents by {end}: the ids of this"
-            " tokenizer have holes; number its tokens anew"
+            f"{name} would have the id {ids[name]} where the model ends documents by {end}, and the"
+            f" last id is {max(ids.values())}: this tokenizer's ids have holes; number them anew"
         )
 
 
