@@ -18,15 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from supratok.lab.lm.generation import distinct, first_words, sample
-from supratok.lab.lm.likelihood import endings
-from supratok.lab.lm.tasks import Item, accuracy, compared, hellaswag, is_right, mmlu, questions
 
 from lm import (
     BPE,
-    Job,
     Models,
     bits,
+    job,
     mean_against,
     model_options,
     spread,
@@ -35,11 +32,11 @@ from lm import (
 from rows import Figures, claim, command, located, write_table
 from supratok.lab import pictures
 from supratok.lab.lm.coder import Coder
-from supratok.lab.lm.experiment import Setting
-from supratok.lab.lm.model import CONTEXT
-from supratok.lab.lm.training import Plan
+from supratok.lab.lm.generation import distinct, first_words, sample
+from supratok.lab.lm.likelihood import endings
+from supratok.lab.lm.tasks import Item, accuracy, compared, hellaswag, is_right, mmlu, questions
 from supratok.lab.tables import NOTHING, Table
-from variants import HELPS, notes
+from variants import notes
 
 SIZE, BUDGET = 50_000, 32_000_000
 BEST = "default + shared"  # what runs/variants.py and runs/ladder.py found best
@@ -69,7 +66,7 @@ class Tasks:
     def __init__(self, args: argparse.Namespace) -> None:
         self._hellaswag = located(args.hellaswag, "test/hellaswag/hellaswag_val.jsonl.zst")
         self._mmlu = located(args.mmlu, "test/mmlu/mmlu.tar.zst")
-        self._items, self._shots = args.items, args.shots
+        self._items, self._shots, self._room = args.items, args.shots, args.shape[2] - 1
         self._pool = ThreadPoolExecutor(1)
         self._ready: dict[str, Future[dict[str, list[Item]]]] = {}
 
@@ -80,7 +77,7 @@ class Tasks:
         return self._ready[name]
 
     def _made(self, coder: Coder) -> dict[str, list[Item]]:
-        room = CONTEXT - 1
+        room = self._room
         return {
             "HellaSwag": hellaswag(self._hellaswag)[: self._items],
             "MMLU": mmlu(self._mmlu, coder, room, shots=self._shots)[: self._items],
@@ -145,7 +142,8 @@ def _number(value: float | None, form: str) -> str:
 def table_8(found: By) -> Table:
     """Accuracy of the main pair."""
     head = ["task", "tokenizer", "accuracy by seed", "95% interval", "at chance (25%)?",
-            f"less {BPE}, same items", "p (McNemar)", "prompts cut inside a token", "paper"]  # fmt: skip
+            f"less {BPE}, same items", "p (McNemar)", "prompts cut inside a token",
+            "paper"]  # fmt: skip
     lines = []
     for place, task in enumerate(("HellaSwag", "MMLU")):
         for name, seeds in found.items():
@@ -179,7 +177,8 @@ def table_10(found: By) -> Table:
         pairs = list(zip(seeds, base or (), strict=False))
         cells = []
         for test in (WIKITEXT, "held out"):
-            more = told(mean_against(*map(list, zip(*pairs, strict=True)), test)) if pairs else ""
+            ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
+            more = told(mean_against(ours, theirs, test)) if pairs else ""
             cells.append((spread([bits(row, test) for row in seeds]), more or NOTHING))
         known = seeds[0]["tests"][WIKITEXT]
         paper = PAPER_BITS.get(name)
@@ -195,7 +194,8 @@ def table_10(found: By) -> Table:
 
 def table_11(found: By) -> Table:
     head = ["tokenizer", "distinct-1", "-2", "-3",
-            f"first {SAMPLE_WORDS} words: distinct-1", "-2", "-3", "paper -1", "-2", "-3"]  # fmt: skip
+            f"first {SAMPLE_WORDS} words: distinct-1", "-2", "-3", "paper -1", "-2",
+            "-3"]  # fmt: skip
     lines = []
     for name, seeds in found.items():
         cells = [
@@ -231,17 +231,16 @@ def drawn(found: By) -> dict[str, str]:
 # --- All of it
 
 
-def job(row: str, size: int, tokens: int, seed: int) -> Job:
-    name, _, help = row.partition(" + ")
-    plan = Plan(tokens=tokens, batch=32, rate=1e-3, seed=seed)
-    return Job(name, size, Setting(plan, 12, 768, **(HELPS[help] if help else {})))
+def models_called(args: argparse.Namespace) -> str:
+    return f"{args.shape[0]}L-{args.shape[1]}d"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = model_options("Models of 12 layers over tokenizers of one size.", "downstream")
+    parser = model_options(
+        "Models of 12 layers over tokenizers of one size.", "downstream", SIZE, (12, 768), 1e-3
+    )
     add = parser.add_argument
     add("--only", nargs="+", default=ROWS, metavar="ROW", help="as in runs/variants.py")
-    add("--size", type=int, default=SIZE)
     add("--budget", type=int, default=BUDGET, help="tokens")
     add("--hellaswag", type=Path, help="instead of that of SUPRATOK_DATA")
     add("--mmlu", type=Path, help="likewise")
@@ -249,17 +248,17 @@ def main(arguments: list[str] | None = None) -> None:
     add("--shots", type=int, default=5, help="answered questions before one of MMLU")
     args = parser.parse_args(arguments)
     models, tasks = Models(args), Tasks(args)
-    budget, seeds = round(args.budget * args.scale), args.seeds or [0, 1]
+    budget, seeds = args.budget, args.seeds or [0, 1]
     order = [(row, seed) for seed in seeds for row in args.only if seed == seeds[0] or row in MAIN]
-    jobs = {key: job(key[0], args.size, budget, key[1]) for key in order}
+    jobs = {key: job(key[0], args, budget, key[1]) for key in order}
     done = models.rows_of(list(jobs.values()), tasks)
     found: dict[str, list[Figures]] = {}
     for (row, _), one in jobs.items():
         if one in done:
             found.setdefault(row, []).append(done[one])
     about = [
-        f"12L-768d, {args.size:,} tokens in the vocabulary, {budget / 1e6:g} M tokens read: the"
-        f" paper's 10,000 M are {1e10 / budget:,.0f} times as many, of 256,000",
+        f"{models_called(args)}, {args.size:,} tokens in the vocabulary, {budget / 1e6:g} M tokens"
+        f" read: the paper's 10,000 M are {1e10 / budget:,.0f} times as many, of 256,000",
         *notes(models, [row for seeds_of in found.values() for row in seeds_of]),
         command("downstream", arguments),
     ]

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lm import BPE, Job, Models, against, bits, model_options, told
+from lm import BPE, Job, Models, against, bits, called, job, model_options, told
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
 from supratok.lab.lm.experiment import Setting, matched
 from supratok.lab.tables import NOTHING, Table
-from variants import HELPS, SIZE, job, notes
+from variants import RATE, SHAPE, SIZE, notes
 
 BUDGETS = [4_000_000, 8_000_000, 16_000_000, 32_000_000, 64_000_000, 128_000_000]
 ROWS = [BPE, "default", "default + shared"]
@@ -31,21 +31,14 @@ HEAD = [
 ]  # fmt: skip
 
 
-def ladder(rows: list[str], budgets: list[int], seeds: list[int], size: int) -> list[Job]:
-    return [
-        job(row, size, budget, seed) for budget in budgets for seed in seeds for row in rows
-    ]  # fmt: skip
-
-
-def other_shapes(rows: list[str], budget: int, seeds: list[int], size: int) -> list[Job]:
+def other_shapes(jobs: list[Job]) -> list[Job]:
+    """The same with models of other sizes."""
     found = []
     for layers, width, rate in SHAPES:
-        for seed in seeds:
-            for row in rows:
-                one = job(row, size, budget, seed)
-                plan = replace(one.setting.plan, rate=rate)
-                setting = replace(one.setting, plan=plan, layers=layers, width=width)
-                found.append(replace(one, setting=setting))
+        for one in jobs:
+            plan = replace(one.setting.plan, rate=rate)
+            setting = replace(one.setting, plan=plan, layers=layers, width=width)
+            found.append(replace(one, setting=setting))
     return found
 
 
@@ -65,15 +58,6 @@ def same_text(models: Models, jobs: list[Job]) -> list[Job]:
     return found
 
 
-def called(one: Job) -> str:
-    """A row's name: the tokenizer, and after a + the help."""
-    help = {"splitting": one.setting.splitting, "phrases": one.setting.phrases}
-    for name, changes in HELPS.items():
-        if {"splitting": 0.0, "phrases": "chance", **changes} == help:
-            return f"{one.name} + {name}"
-    return one.name
-
-
 def line(one: Job, found: Figures, base: Figures | None, protocol: str) -> list[str]:
     cells = []
     for test in TESTS:
@@ -88,24 +72,28 @@ def line(one: Job, found: Figures, base: Figures | None, protocol: str) -> list[
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = model_options("Bits per character over budgets and sizes of models.", "ladder")
+    parser = model_options(
+        "Bits per character over budgets and sizes of models.", "ladder", SIZE, SHAPE, RATE
+    )
     add = parser.add_argument
     add("--only", nargs="+", default=ROWS, metavar="ROW", help="as in runs/variants.py")
-    add("--size", type=int, default=SIZE)
     add("--budgets", type=int, nargs="+", default=BUDGETS, metavar="TOKENS")
     add("--shapes-at", type=int, default=SHAPES_AT, metavar="TOKENS", help="0: no other shapes")
     args = parser.parse_args(arguments)
     models, seeds = Models(args), args.seeds or [0]
-    budgets = [round(budget * args.scale) for budget in args.budgets]
-    jobs = ladder(args.only, budgets, seeds, args.size)
-    if args.shapes_at:
-        jobs += other_shapes(args.only, round(args.shapes_at * args.scale), seeds, args.size)
-    found = models.rows_of(jobs)
-    last = [one for one in jobs if one.setting.plan.tokens == budgets[-1]]
-    equal = models.rows_of(same_text(models, [one for one in last if one.setting.layers == 6]))
+
+    def rung(budget: int) -> list[Job]:
+        return [job(row, args, budget, seed) for seed in seeds for row in args.only]
+
+    last = rung(args.budgets[-1])
+    shapes = other_shapes(rung(args.shapes_at)) if args.shapes_at else []
+    ladder = [one for budget in args.budgets for one in rung(budget)]
+    found = models.rows_of([*ladder, *shapes])
+    equal = models.rows_of(same_text(models, last))
     lines = [line(one, row, base_of(one, found), "tokens") for one, row in found.items()]
     for one, row in equal.items():
-        base = base_of(replace(one, setting=replace(one.setting, plan=last[0].setting.plan)), found)
+        plan = replace(one.setting.plan, tokens=args.budgets[-1])
+        base = base_of(replace(one, setting=replace(one.setting, plan=plan)), found)
         lines.append(line(one, row, base, "text"))
     table = Table(
         f"Budgets: {args.size:,} tokens in the vocabulary", claim(__doc__), HEAD, lines,
@@ -114,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
          f" {BPE} reads in its budget",
          command("ladder", arguments)],
     )  # fmt: skip
-    write_table(args.out, table, drawn(found))
+    write_table(args.out, table, drawn({one: found[one] for one in ladder if one in found}))
 
 
 def base_of(one: Job, found: dict[Job, Figures]) -> Figures | None:
@@ -130,7 +118,7 @@ def drawn(found: dict[Job, Figures]) -> dict[str, str]:
     bands: dict[str, dict[int, tuple[float, float]]] = {}
     for one, row in found.items():
         base = base_of(one, found)
-        if one.setting.layers != 6 or one.setting.plan.seed or base is None:
+        if one.setting.plan.seed or base is None:
             continue
         name, tokens = called(one), row["tokens"]
         plain.setdefault(name, {})[tokens] = bits(row, "held out")

@@ -21,11 +21,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import zstandard
 
-from rows import ENGLISH, Figures, Rows, code, located, options, read_whole
+from rows import ENGLISH, Figures, Rows, code, first_documents, located, options, read_whole
 from supratok import Recipe, train
 from supratok.compare import open_any
 from supratok.corpus import open_corpus
@@ -36,6 +36,8 @@ from supratok.lab.bootstrap import Difference, difference
 from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
+from supratok.lab.lm.model import CONTEXT
+from supratok.lab.lm.training import Plan
 from supratok.lab.measures import articles
 from supratok.recipe import Boundaries, Curation, Screen
 
@@ -68,17 +70,31 @@ TESTS = ("deciding", "held out", "WikiText-103 validation", "WikiText-103 test")
 _CHARACTERS = 1_500_000  # of each half of the held-out documents
 
 
-def model_options(description: str, name: str) -> argparse.ArgumentParser:
+def model_options(
+    description: str, name: str, size: int, shape: tuple[int, int], rate: float
+) -> argparse.ArgumentParser:
+    """The options of all scripts, and those of models: by default with so many tokens in the
+    vocabulary, layers and width."""
     parser = options(description, name)
     add = parser.add_argument
+    add("--size", type=int, default=size, help="of the vocabularies")
+    add("--shape", type=int, nargs=3, default=[*shape, CONTEXT], help="layers, width, context")
+    add("--rate", type=float, default=rate, help="of learning, at its highest")
+    add("--batch", type=int, default=32, help="windows of a step")
     add("--device", help="cuda where there is one, unless said")
     add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
-    add("--scale", type=float, default=1.0, help="of all budgets: 0.01 for a look")
     add("--tokenizers", type=Path, default=Path("build/tokenizers"), help="where they are kept")
     add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
     add("--prepare", action="store_true", help="train the tokenizers that are missing, no models")
     add("--finished", action="store_true", help="a table of the finished rows; compute nothing")
     return parser
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """What can be prepared for a tokenizer before there is a model."""
+
+    def prepare(self, coder: Coder) -> object: ...
 
 
 @dataclass(frozen=True)
@@ -88,6 +104,32 @@ class Job:
     name: str
     size: int
     setting: Setting
+
+
+# How training is helped: see supratok.lab.lm.parts.
+HELPS: dict[str, dict[str, Any]] = {
+    "split 10%": {"splitting": 0.1},
+    "split 30%": {"splitting": 0.3},
+    "mean": {"phrases": "mean"},
+    "shared": {"phrases": "shared"},
+    "shared, split 10%": {"phrases": "shared", "splitting": 0.1},
+}
+
+
+def job(row: str, args: argparse.Namespace, tokens: int, seed: int) -> Job:
+    """Of a row: a tokenizer, and after a + how training is helped."""
+    name, _, help = row.partition(" + ")
+    plan = Plan(tokens=tokens, batch=args.batch, rate=args.rate, seed=seed)
+    return Job(name, args.size, Setting(plan, *args.shape, **(HELPS[help] if help else {})))
+
+
+def called(one: Job) -> str:
+    """A row's name, from its job."""
+    help = {"splitting": one.setting.splitting, "phrases": one.setting.phrases}
+    for name, changes in HELPS.items():
+        if {"splitting": 0.0, "phrases": "chance", **changes} == help:
+            return f"{one.name} + {name}"
+    return one.name
 
 
 class Texts:
@@ -104,7 +146,7 @@ class Texts:
             size += 1
             code = digest(text)
             (halves[is_for_measuring(code)] if is_held_out(code) else self.learn).append(text)
-        self.facts = {"sha256": hashing.hexdigest(), "documents": size}
+        self.facts: Figures = {"sha256": hashing.hexdigest(), "documents": size}
         self.characters = sum(map(len, self.learn))
         self.tests = {
             "deciding": _first(halves[False]),
@@ -141,8 +183,6 @@ class Models:
     @functools.cached_property
     def texts(self) -> Texts:
         """Cut down to the first documents, where the options say so, before they are read."""
-        from rows import first_documents
-
         return Texts(
             first_documents(self.corpus, self.args.documents, self.args.out), self.wikitext
         )
@@ -162,9 +202,8 @@ class Models:
         )
         asked = json.dumps([name, size, settings, self.texts.facts], sort_keys=True)
         key = hashlib.sha256(asked.encode()).hexdigest()[:12]
-        path = (
-            self.args.tokenizers / f"{name.replace(', ', '-').replace(' ', '-')}-{size}-{key}.zst"
-        )
+        file_name = f"{name.replace(', ', '-').replace(' ', '-')}-{size}-{key}.zst"
+        path: Path = self.args.tokenizers / file_name
         if not path.exists():
             print(f"{name} {size:,}: training ...", flush=True)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -173,12 +212,10 @@ class Models:
         return path
 
     def _made(self, name: str, size: int) -> bytes:
-        from rows import first_documents
-
         corpus = first_documents(self.corpus, self.args.documents, self.args.out)
         if name in BASELINES:
             return trained(name, Documents(corpus), size, self.args.cache).path.read_bytes()
-        plain = self.args.tokenizers / "unfinished.json"
+        plain: Path = self.args.tokenizers / "unfinished.json"
         train(corpus, RECIPES[name](size), self.args.threads, progress=False).save(plain)
         data = plain.read_bytes()
         plain.unlink()
@@ -234,7 +271,7 @@ class Models:
 
     def _computed(self, job: Job, more: More | None) -> Figures:
         coder = self.coder(job.name, job.size)
-        if hasattr(more, "prepare"):  # while the model learns
+        if isinstance(more, Preparing):  # while the model learns
             more.prepare(coder)
         documents = self.ahead(job.name, job.size).result()
         with Meter() as meter:
@@ -279,10 +316,13 @@ def against(row: Figures, other: Figures, test: str) -> Difference:
 def mean_against(rows: Sequence[Figures], others: Sequence[Figures], test: str) -> Difference:
     """The same for several seeds each: of the means, text by text."""
     means = [
-        [sum(values) / len(values) for values in zip(*(r["tests"][test]["nats"] for r in some))]
+        [
+            sum(values) / len(values)
+            for values in zip(*(row["tests"][test]["nats"] for row in some), strict=True)
+        ]
         for some in (others, rows)
     ]
-    return difference(*means)  # which tells how much more the second has
+    return difference(means[0], means[1])  # which tells how much more the second has
 
 
 def told(found: Difference) -> str:

@@ -11,31 +11,21 @@ tell what came of it.
 
 from __future__ import annotations
 
-from typing import Any
-
 from lm import (
     BPE,
-    Job,
+    HELPS,
     Models,
     against,
     bits,
+    job,
     model_options,
     told,
 )
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
-from supratok.lab.lm.experiment import Setting
-from supratok.lab.lm.training import Plan
 from supratok.lab.tables import NOTHING, Table
 
-SIZE, BUDGET = 32_000, 40_000_000
-HELPS: dict[str, dict[str, Any]] = {
-    "split 10%": {"splitting": 0.1},
-    "split 30%": {"splitting": 0.3},
-    "mean": {"phrases": "mean"},
-    "shared": {"phrases": "shared"},
-    "shared, split 10%": {"phrases": "shared", "splitting": 0.1},
-}
+SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 40_000_000
 ROWS = [
     BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
     "PMI 4", "300 documents", "whole words", "careful", *(f"default + {help}" for help in HELPS),
@@ -44,17 +34,6 @@ HEAD = [
     "recipe", "C/T, held out", "deciding bits/character", f"over {BPE}",
     "held out", f"over {BPE}", "WikiText-103 test", f"over {BPE}", "tokens/s",
 ]  # fmt: skip
-
-
-def small(tokens: int, seed: int, **changes: Any) -> Setting:
-    """The model for long budgets."""
-    return Setting(Plan(tokens=tokens, batch=32, rate=2e-3, seed=seed), 6, 384, **changes)
-
-
-def job(row: str, size: int, tokens: int, seed: int) -> Job:
-    """Of a row: a tokenizer, and after a + how training is helped."""
-    name, _, help = row.partition(" + ")
-    return Job(name, size, small(tokens, seed, **(HELPS[help] if help else {})))
 
 
 def line(row: str, found: Figures, base: Figures | None) -> list[str]:
@@ -67,14 +46,14 @@ def line(row: str, found: Figures, base: Figures | None) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = model_options("Bits per character by recipe and by help.", "variants")
+    parser = model_options(
+        "Bits per character by recipe and by help.", "variants", SIZE, SHAPE, RATE
+    )
     parser.add_argument("--only", nargs="+", choices=ROWS, default=ROWS, metavar="ROW")
-    parser.add_argument("--size", type=int, default=SIZE)
     parser.add_argument("--budget", type=int, default=BUDGET, help="tokens")
     args = parser.parse_args(arguments)
-    models, budget = Models(args), round(args.budget * args.scale)
-    seeds = args.seeds or [0]
-    jobs = {(row, seed): job(row, args.size, budget, seed) for seed in seeds for row in args.only}
+    models, seeds = Models(args), args.seeds or [0]
+    jobs = {(row, seed): job(row, args, args.budget, seed) for seed in seeds for row in args.only}
     done = models.rows_of(list(jobs.values()))
     found = {key: done[one] for key, one in jobs.items() if one in done}
     lines = [
@@ -82,8 +61,8 @@ def main(arguments: list[str] | None = None) -> None:
         for (row, seed), figures in found.items()
     ]
     table = Table(
-        f"Which phrases pay: {args.size:,} tokens, {budget / 1e6:g} M read", claim(__doc__), HEAD,
-        lines, [*notes(models, list(found.values())), command("variants", arguments)],
+        f"Which phrases pay: {args.size:,} tokens, {args.budget / 1e6:g} M read", claim(__doc__),
+        HEAD, lines, [*notes(models, list(found.values())), command("variants", arguments)],
     )  # fmt: skip
     write_table(args.out, table, drawn({row: figures for (row, _), figures in found.items()}))
 

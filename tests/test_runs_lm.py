@@ -1,0 +1,111 @@
+"""The scripts of runs/ that train language models: each makes its tables and keeps its rows."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import zstandard
+
+from scripts import SIZE, script
+from texts import prose, write_corpus
+
+SMALL = ["--size", str(SIZE), "--shape", "2", "32", "32", "--batch", "4"]
+BPE = "BPE-Bytes-GPT4o"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like that of SUPRATOK_DATA, of made-up text."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("data")
+    for name in ("train", "test/wikitext103", "test/hellaswag", "test/mmlu"):
+        (folder / name).mkdir(parents=True)
+    write_corpus(folder / "train/en100k.jsonl.zst", prose(1, 400))
+    for file, texts in (("valid", prose(1, 405)[400:]), ("test", prose(1, 410)[405:])):
+        wiki = "".join(f" = Title {number} = \n\n {text} \n" for number, text in enumerate(texts))
+        (folder / f"test/wikitext103/wiki.{file}.raw").write_text(wiki, encoding="utf-8")
+    item = {"activity_label": "Cooking", "ctx": "A man is", "endings": ["a", "b", "c", "d"]}
+    lines = "\n".join(json.dumps({**item, "label": number % 4}) for number in range(5))
+    packed = zstandard.compress(lines.encode())
+    (folder / "test/hellaswag/hellaswag_val.jsonl.zst").write_bytes(packed)
+    (folder / "test/mmlu/mmlu.tar.zst").write_bytes(zstandard.compress(_mmlu()))
+    return folder
+
+
+def _mmlu() -> bytes:
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as archive:
+        for split, rows in (("dev", 5), ("test", 4)):
+            text = "".join(f"What is {row}?,one,two,three,four,B\n" for row in range(rows)).encode()
+            entry = tarfile.TarInfo(f"{split}/anatomy_{split}.csv")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text))
+    return made.getvalue()
+
+
+@pytest.fixture
+def call(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a script; the tables by their folders. A second run computes nothing."""
+    monkeypatch.setenv("SUPRATOK_DATA", str(data))
+
+    def run(name: str, *arguments: str) -> dict[str, dict[str, Any]]:
+        out = tmp_path / "out"
+        kept = ["--out", out, "--tokenizers", data / "tokenizers", "--cache", data / "cache"]
+        given = [*map(str, kept), *SMALL, *arguments]
+        script(name).main(given)
+        rows = (out / "rows.jsonl").read_bytes()
+        script(name).main([*given, "--finished"])
+        assert (out / "rows.jsonl").read_bytes() == rows
+        paths = sorted(out.rglob("table.json"))
+        return {path.parent.name: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+    return run
+
+
+def test_variants(call: Any) -> None:
+    table = call("variants", "--budget", "2000", "--only", BPE, "default", "default + shared")[
+        "out"
+    ]
+    assert [line[0] for line in table["lines"]] == [BPE, "default", "default + shared"]
+    assert table["lines"][0][3] == "-"
+    assert table["lines"][1][3].endswith("%)")
+    assert table["pictures"] == ["variants.svg"]
+
+
+def test_ladder(call: Any) -> None:
+    table = call(
+        "ladder", "--budgets", "1000", "2000", "--shapes-at", "0", "--only", BPE, "default"
+    )
+    lines = table["out"]["lines"]
+    assert [line[2] for line in lines] == ["tokens"] * 4 + ["text"]
+    assert [line[3] for line in lines] == [BPE, "default"] * 2 + ["default"]
+    assert table["out"]["pictures"] == ["ladder.svg", "bits.svg"]
+
+
+def test_downstream(call: Any) -> None:
+    given = ["--budget", "1000", "--only", BPE, "default", "--shape", "2", "32", "128"]
+    tables = call("downstream", *given)
+    assert set(tables) == {"table-2", "table-8", "table-10", "table-11"}
+    tasks = tables["table-8"]["lines"]
+    assert [line[:2] for line in tasks] == [
+        [task, name] for task in ("HellaSwag", "MMLU") for name in (BPE, "default")
+    ]
+    assert all(len(line[2].split(", ")) == 2 for line in tasks)  # two seeds
+    assert "±" in tables["table-10"]["lines"][0][1]
+    assert len(tables["table-2"]["lines"]) == 4 + 2  # the paper's are two
+
+
+def test_preparing_trains_no_model(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setenv("SUPRATOK_DATA", str(data))
+    given = ["--out", str(tmp_path), "--tokenizers", str(tmp_path / "tok"), "--cache",
+             str(data / "cache"), *SMALL, "--only", "default", "--prepare"]  # fmt: skip
+    with pytest.raises(SystemExit, match="the tokenizers are there"):
+        script("variants").main(given)
+    assert [path.suffix for path in (tmp_path / "tok").iterdir()] == [".zst"]
+    assert not (tmp_path / "rows.jsonl").exists()
