@@ -17,6 +17,8 @@ at the latest the end of the context. So a score is
     common, and that lie in the context as a whole)
 
 Where no token spans the end of the context, this is the usual rule: the ending given the context.
+Where one does, all endings also pay for the same few characters before it. That does not change
+which is likeliest; divided by the length of the ending, it weighs a little less on long ones.
 Every text is read behind the token that ends documents, as in training.
 """
 
