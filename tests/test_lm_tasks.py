@@ -200,6 +200,22 @@ def test_batches_do_not_matter(phrases: Coder, monkeypatch: pytest.MonkeyPatch) 
     assert boundary_share(phrases, pairs) == sum(s.inside for s in together) / len(pairs)
 
 
+def test_nothing_is_compiled_for_it(phrases: Coder) -> None:
+    """Training compiles blocks for one shape; here every batch has another."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("compiled")
+
+    plain, model = model_of(phrases), model_of(phrases)
+    for block in model.blocks:
+        block.compile(backend=refuse)
+    pair = ("The cat", " sat")
+    assert continuations(model, phrases, [pair], "cpu") == continuations(
+        plain, phrases, [pair], "cpu"
+    )
+    assert sample(model, phrases, ["The"], 3) == sample(plain, phrases, ["The"], 3)
+
+
 # --- HellaSwag and MMLU
 
 

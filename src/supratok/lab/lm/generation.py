@@ -69,13 +69,15 @@ class _Draw:
         self, end: int, temperature: float, top_k: int | None, chance: torch.Generator
     ) -> None:
         self._end, self._temperature, self._chance = end, temperature, chance
-        self._top = min(top_k or end, end)
+        self._top = top_k if top_k is not None and top_k < end else None
 
     def __call__(self, logits: Tensor) -> Tensor:
         """`logits` has a row for each text. Rows of the table from `end` on are no text."""
-        values, ids = (logits[:, : self._end] / self._temperature).topk(self._top)
-        place = torch.multinomial(values.softmax(dim=1), 1, generator=self._chance)
-        return ids.gather(1, place)[:, 0]
+        logits = logits[:, : self._end] / self._temperature
+        if self._top is not None:
+            least = logits.topk(self._top).values[:, -1:]
+            logits = logits.masked_fill(logits < least, -torch.inf)
+        return torch.multinomial(logits.softmax(dim=1), 1, generator=self._chance)[:, 0]
 
 
 @torch.no_grad()

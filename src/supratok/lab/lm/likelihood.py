@@ -17,6 +17,8 @@ at the latest the end of the context. So a score is
     common, and that lie in the context as a whole)
 
 Where no token spans the end of the context, this is the usual rule: the ending given the context.
+Where one does, all endings also pay for the same few characters before it. That does not change
+which is likeliest; divided by the length of the ending, it weighs a little less on long ones.
 Every text is read behind the token that ends documents, as in training.
 """
 
@@ -36,6 +38,7 @@ from .loss import token_losses
 from .model import Decoder
 
 _AT_ONCE = {True: 1 << 17, False: 1 << 13}  # tokens of a batch, on a GPU or not
+_WAVER = 3  # characters that some decoders make of bytes until these are a whole character
 
 Question = tuple[str, Sequence[str]]  # a context and its endings
 
@@ -126,9 +129,10 @@ def _tokens_before(coder: Coder, context: Ids, joined: Ids) -> tuple[int, bool]:
     alike = _alike(context, joined)
     if alike == len(context):
         return alike, False
-    length = len(coder.peer.decode(context.tolist()))
-    reach = [len(coder.peer.decode(joined[:end].tolist())) for end in range(alike, len(joined) + 1)]
-    # Invariant: a text that ends inside a character is never shorter than one that ends before it.
+    length = len(coder.peer.decode(context[alike:].tolist()))
+    reach = [0]  # of each token behind those in common
+    while reach[-1] <= length + _WAVER and alike + len(reach) <= len(joined):
+        reach.append(len(coder.peer.decode(joined[alike : alike + len(reach)].tolist())))
     last = max(place for place, end in enumerate(reach) if end <= length)
     return alike + last, reach[last] < length
 

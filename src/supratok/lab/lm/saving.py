@@ -19,11 +19,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from ...compare import Named, Peer, open_any
-from ...files import write_whole
+from ...files import whole_file, write_whole
 from ...packages import package
 from ...tokenizer import Tokenizer
 from .coder import Coder
@@ -56,7 +56,8 @@ def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) ->
     _save_tokenizer(target, coder)
     _write(target / "config.json", _config(model.shape, coder.end))
     _write(target / "generation_config.json", _generation(model.shape, coder.end))
-    save_file(_renamed(model), str(target / _WEIGHTS), metadata={"format": "pt"})
+    with whole_file(target / _WEIGHTS) as file:
+        file.write(save(_renamed(model), metadata={"format": "pt"}))
 
 
 def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:

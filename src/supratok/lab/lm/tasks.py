@@ -124,16 +124,18 @@ def mmlu(
     items = [made(number, 0) for number in range(len(asked))]
     waiting = list(range(len(asked)))
     for left_out in range(1, shots + 1):
-        waiting = [number for number in waiting if _is_long(items[number], coder, room)]
+        lengths = _longest([items[number] for number in waiting], coder)
+        waiting = [number for number, size in zip(waiting, lengths, strict=True) if size > room]
         for number in waiting:
             items[number] = made(number, left_out)
     return items
 
 
-def _is_long(item: Item, coder: Coder, room: int) -> bool:
-    """Whether there is an ending that does not fit."""
-    texts = [item.context + ending for ending in item.endings]
-    return any(len(ids) > room for ids in coder.encode_batch(texts))
+def _longest(items: list[Item], coder: Coder) -> list[int]:
+    """The tokens of each item with its longest ending."""
+    texts = (item.context + ending for item in items for ending in item.endings)
+    lengths = iter([len(ids) for ids in coder.encode_all(texts)])
+    return [max(next(lengths) for _ in item.endings) for item in items]
 
 
 def _mmlu_item(
