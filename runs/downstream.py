@@ -217,7 +217,9 @@ def drawn(found: By) -> dict[str, str]:
         row = seeds[0]
         density = row["characters"] / row["tokens"] * np.log(2)
         step = max(1, len(row["curve"]) // 50)
-        curves[name] = {int(tokens): loss / density for tokens, loss in row["curve"][step::step]}
+        curves[name] = {
+            int(tokens): loss / density for tokens, loss in row["curve"][step - 1 :: step]
+        }
     if not curves:
         return {}
     return {

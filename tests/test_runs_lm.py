@@ -89,7 +89,19 @@ def test_ladder(call: Any) -> None:
 
 
 def test_downstream(call: Any) -> None:
-    given = ["--budget", "1000", "--only", BPE, "default", "--shape", "2", "32", "128"]
+    given = [
+        "--budget",
+        "1000",
+        "--only",
+        BPE,
+        "default",
+        "--shape",
+        "2",
+        "32",
+        "128",
+        "--items",
+        "4",
+    ]
     tables = call("downstream", *given)
     assert set(tables) == {"table-2", "table-8", "table-10", "table-11"}
     tasks = tables["table-8"]["lines"]
