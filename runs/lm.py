@@ -25,7 +25,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import zstandard
 
-from rows import ENGLISH, Figures, Rows, code, first_documents, located, options, read_whole
+from rows import ENGLISH, Figures, Rows, first_documents, located, options, read_whole
 from supratok import Recipe, train
 from supratok.compare import open_any
 from supratok.corpus import open_corpus
@@ -37,7 +37,7 @@ from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
-from supratok.lab.lm.training import Plan
+from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.measures import articles
 from supratok.recipe import Boundaries, Curation, Screen
 
@@ -262,7 +262,7 @@ class Models:
         return {
             "row": f"{name} {size:,}, {setting.layers}L-{setting.width}d,"
             f" {setting.plan.tokens / 1e6:g} M tokens, seed {setting.plan.seed}",
-            "code": code("lab/lm"),
+            "code": f"lm {REVISION}",  # the same on every machine
             "tokenizer": [name, size, self.tokenizer(name, size).name],
             "corpus": self.texts.facts,
             "setting": asdict(setting),

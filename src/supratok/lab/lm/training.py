@@ -28,6 +28,7 @@ from .parts import Sharing
 from .stream import Stream
 
 CHECKPOINT = "checkpoint.pt"
+REVISION = 1  # of models, training and measures: raised when a run would give other figures
 _BETAS = (0.9, 0.95)  # nanoGPT
 _CLIP = 1.0
 _TOLD = 100  # points of the curve of losses
