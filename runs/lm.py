@@ -208,14 +208,15 @@ class Models:
             print(f"{name} {size:,}: training ...", flush=True)
             path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as file:
-                file.write(zstandard.compress(self._made(name, size), 19))
+                file.write(
+                    zstandard.compress(self._made(name, size, path.with_suffix(".json")), 19)
+                )
         return path
 
-    def _made(self, name: str, size: int) -> bytes:
+    def _made(self, name: str, size: int, plain: Path) -> bytes:
         corpus = first_documents(self.corpus, self.args.documents, self.args.out)
         if name in BASELINES:
             return trained(name, Documents(corpus), size, self.args.cache).path.read_bytes()
-        plain: Path = self.args.tokenizers / "unfinished.json"
         train(corpus, RECIPES[name](size), self.args.threads, progress=False).save(plain)
         data = plain.read_bytes()
         plain.unlink()
