@@ -226,6 +226,10 @@ class _HuggingFace:
         made = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in made]
 
+    def document(self) -> str:
+        """The `tokenizer.json` itself."""
+        return str(self._tokenizer.to_str())
+
     def token_text(self, id: int) -> str:
         piece = self._tokenizer.id_to_token(id)
         if piece is None or id in self._added:  # the latter are written as they are

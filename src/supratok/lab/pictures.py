@@ -42,12 +42,13 @@ def sweep(
     *,
     title: str,
     unit: str = "characters per token",
+    across: str = "tokens in the vocabulary",
     strong: Collection[str] = (),
     paper: Collection[str] = (),
     bands: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
 ) -> str:
-    """A line for each name, over vocabulary sizes. What is `strong` is drawn so, the paper's is
-    grey and dashed; `bands` are confidence intervals."""
+    """A line for each name, over vocabulary sizes or what else goes `across`. What is `strong` is
+    drawn so, the paper's is grey and dashed; `bands` are confidence intervals."""
     series = _filled(series, title)
     sizes = sorted({size for points in series.values() for size in points})
     height = max(340, len(series) * (LINE - 2) + 60)
@@ -64,7 +65,7 @@ def sweep(
         axes.plot(x, [points[size] for size in x], **styles[name])
     canvas.grid("y")
     canvas.words(0, canvas.height - 12, unit, MUTED)
-    canvas.words(canvas.middle, 10, "tokens in the vocabulary", MUTED, ha="center")
+    canvas.words(canvas.middle, 10, across, MUTED, ha="center")
     _sizes(canvas, sizes)
     _end_labels(canvas, series, styles)
     return canvas.svg(title, _told(series))
@@ -194,7 +195,9 @@ def _names(items: Figures) -> list[str]:
 
 
 def _short(size: int) -> str:
-    """50k for 50,000."""
+    """50k for 50,000, 2M for 2,000,000."""
+    if size >= 1_000_000:
+        return f"{size / 1e6:.3g}M"
     return f"{size / 1000:g}k" if size >= 1000 else str(size)
 
 

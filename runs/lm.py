@@ -1,0 +1,299 @@
+"""What the scripts share that train language models: texts, tokenizers, rows, the cells of tables.
+
+    args = model_options("Bits per character.", "ladder").parse_args()
+    models = Models(args)
+    rows = models.rows_of([Job("default", 32_000, Setting(Plan(tokens=20_000_000), 6, 384))])
+
+Everything is done where a script is started: tokenizers that are missing are trained (on any
+machine), then models (on a GPU, where there is one). The two may be done on different machines:
+`--tokenizers` is a folder of finished ones to take along, made by `--prepare`, and `rows.jsonl` of
+`--out` holds the figures to bring back; `--finished` makes the table of them and computes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import hashlib
+import json
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from rows import ENGLISH, Figures, Rows, code, located, options, read_whole
+from supratok import Recipe, train
+from supratok.compare import open_any
+from supratok.corpus import open_corpus
+from supratok.files import whole_file
+from supratok.heldout import digest, is_for_measuring, is_held_out
+from supratok.lab.baselines import BASELINES, Documents, trained
+from supratok.lab.bootstrap import Difference, difference
+from supratok.lab.lm.coder import Coder, Ids
+from supratok.lab.lm.energy import Meter
+from supratok.lab.lm.experiment import Setting, figures, learn
+from supratok.lab.measures import articles
+from supratok.recipe import Boundaries, Curation, Screen
+
+BPE = "BPE-Bytes-GPT4o"  # lossless, and what others are held against
+
+
+def _screen(**changes: Any) -> Screen:
+    return Screen(**{"min_pmi": 0.0, "min_count": 2, "min_documents": 10, **changes})
+
+
+# What is asked of a tokenizer: ours by its recipe, others by their names in BASELINES.
+RECIPES: dict[str, Callable[[int], Recipe]] = {
+    "default": lambda size: Recipe(vocab_size=size),
+    "default, fewest": lambda size: Recipe(vocab_size=size, segmentation="fewest"),
+    "dense": Recipe.dense,
+    "paper": Recipe.paper,
+    "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
+    "price 3": lambda size: Recipe(vocab_size=size, phrase_price=3.0),
+    "price 10": lambda size: Recipe(vocab_size=size, phrase_price=10.0),
+    "PMI 2": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=2.0)),
+    "PMI 4": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=4.0)),
+    "300 documents": lambda size: Recipe(vocab_size=size, screen=_screen(min_documents=300)),
+    "whole words": lambda size: Recipe(vocab_size=size, boundaries=Boundaries(whole_words=True)),
+    "careful": lambda size: Recipe(vocab_size=size, boundaries=Boundaries.careful()),
+    "without curriculum": lambda size: Recipe(vocab_size=size, curriculum=False),
+    "with entropy filtering": lambda size: Recipe(vocab_size=size, curation=Curation()),
+}
+More = Callable[[Any, Coder, str], Figures]  # what else is measured: of a model, on a device
+TESTS = ("deciding", "held out", "WikiText-103 validation", "WikiText-103 test")
+_CHARACTERS = 1_500_000  # of each half of the held-out documents
+
+
+def model_options(description: str, name: str) -> argparse.ArgumentParser:
+    parser = options(description, name)
+    add = parser.add_argument
+    add("--device", help="cuda where there is one, unless said")
+    add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
+    add("--scale", type=float, default=1.0, help="of all budgets: 0.01 for a look")
+    add("--tokenizers", type=Path, default=Path("build/tokenizers"), help="where they are kept")
+    add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
+    add("--prepare", action="store_true", help="train the tokenizers that are missing, no models")
+    add("--finished", action="store_true", help="a table of the finished rows; compute nothing")
+    return parser
+
+
+@dataclass(frozen=True)
+class Job:
+    """One model: a tokenizer, and how to learn."""
+
+    name: str
+    size: int
+    setting: Setting
+
+
+class Texts:
+    """The documents to learn from, and those to measure on. The half of the held-out ones that
+    decides is for choosing a recipe; the other half and WikiText-103 are for the figures."""
+
+    def __init__(self, corpus: Path, wikitext: Path) -> None:
+        self.learn: list[str] = []
+        halves: dict[bool, list[str]] = {True: [], False: []}
+        hashing, size = hashlib.sha256(), 0
+        for text in open_corpus(corpus):
+            data = text.encode()
+            hashing.update(len(data).to_bytes(8, "little") + data)
+            size += 1
+            code = digest(text)
+            (halves[is_for_measuring(code)] if is_held_out(code) else self.learn).append(text)
+        self.facts = {"sha256": hashing.hexdigest(), "documents": size}
+        self.characters = sum(map(len, self.learn))
+        self.tests = {
+            "deciding": _first(halves[False]),
+            "held out": _first(halves[True]),
+            "WikiText-103 validation": articles(read_whole(str(wikitext / "wiki.valid.raw"))),
+            "WikiText-103 test": articles(read_whole(str(wikitext / "wiki.test.raw"))),
+        }
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    found, size = [], 0
+    for text in sorted(texts, key=digest):
+        found.append(text)
+        size += len(text)
+        if size > _CHARACTERS:
+            break
+    return found
+
+
+# --- Rows
+
+
+class Models:
+    """Models over tokenizers of one corpus, each trained and measured once."""
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.args = args
+        self.corpus = located(args.corpus, ENGLISH)
+        self.wikitext = located(args.test, "test/wikitext103")
+        self.rows = Rows(args.out, args.again)
+        self._pool = ThreadPoolExecutor(1)
+        self._coded: dict[Path, Future[list[Ids]]] = {}
+
+    @functools.cached_property
+    def texts(self) -> Texts:
+        """Cut down to the first documents, where the options say so, before they are read."""
+        from rows import first_documents
+
+        return Texts(
+            first_documents(self.corpus, self.args.documents, self.args.out), self.wikitext
+        )
+
+    @functools.cached_property
+    def device(self) -> str:
+        import torch
+
+        return self.args.device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+    # --- Tokenizers
+
+    def tokenizer(self, name: str, size: int) -> Path:
+        """A file of this tokenizer, trained unless it is there."""
+        settings: Any = (
+            dict(BASELINES[name].settings) if name in BASELINES else RECIPES[name](size).to_dict()
+        )
+        asked = json.dumps([name, size, settings, self.texts.facts], sort_keys=True)
+        key = hashlib.sha256(asked.encode()).hexdigest()[:12]
+        path = (
+            self.args.tokenizers / f"{name.replace(', ', '-').replace(' ', '-')}-{size}-{key}.zst"
+        )
+        if not path.exists():
+            print(f"{name} {size:,}: training ...", flush=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with whole_file(path) as file:
+                file.write(zstandard.compress(self._made(name, size), 19))
+        return path
+
+    def _made(self, name: str, size: int) -> bytes:
+        from rows import first_documents
+
+        corpus = first_documents(self.corpus, self.args.documents, self.args.out)
+        if name in BASELINES:
+            return trained(name, Documents(corpus), size, self.args.cache).path.read_bytes()
+        plain = self.args.tokenizers / "unfinished.json"
+        train(corpus, RECIPES[name](size), self.args.threads, progress=False).save(plain)
+        data = plain.read_bytes()
+        plain.unlink()
+        return data
+
+    def coder(self, name: str, size: int) -> Coder:
+        return Coder(open_any(self.tokenizer(name, size)))
+
+    def ahead(self, name: str, size: int) -> Future[list[Ids]]:
+        """The documents in these tokens, encoded while something else is done."""
+        path = self.tokenizer(name, size)
+        if path not in self._coded:
+            for old in list(self._coded)[:-1]:  # what was needed before the last
+                del self._coded[old]
+            coder = Coder(open_any(path))
+            self._coded[path] = self._pool.submit(coder.encode_all, self.texts.learn)
+        return self._coded[path]
+
+    # --- Models
+
+    def rows_of(self, jobs: Sequence[Job], more: More | None = None) -> dict[Job, Figures]:
+        """The figures of models, one after the other; while one learns, the text of the next is
+        encoded. Where only finished ones are wanted, the others are left out."""
+        for job in jobs:
+            self.tokenizer(job.name, job.size)
+        if self.args.prepare:
+            raise SystemExit(f"{self.args.tokenizers}: the tokenizers are there")
+        wanted = [job for job in jobs if not self.args.finished or self.is_done(job, more)]
+        missing = [job for job in wanted if not self.is_done(job, more)]
+        found = {}
+        for job in wanted:
+            for coming in missing[missing.index(job) :][:2] if job in missing else ():
+                self.ahead(coming.name, coming.size)
+            found[job] = self.rows.get(
+                self._asked(job, more), functools.partial(self._computed, job, more)
+            )
+        return found
+
+    def is_done(self, job: Job, more: More | None = None) -> bool:
+        return self.rows.has(self._asked(job, more))
+
+    def _asked(self, job: Job, more: More | None) -> Figures:
+        name, size, setting = job.name, job.size, job.setting
+        return {
+            "row": f"{name} {size:,}, {setting.layers}L-{setting.width}d,"
+            f" {setting.plan.tokens / 1e6:g} M tokens, seed {setting.plan.seed}",
+            "code": code("lab/lm"),
+            "tokenizer": [name, size, self.tokenizer(name, size).name],
+            "corpus": self.texts.facts,
+            "setting": asdict(setting),
+            "more": more.__name__ if more else "",
+        }
+
+    def _computed(self, job: Job, more: More | None) -> Figures:
+        coder = self.coder(job.name, job.size)
+        if hasattr(more, "prepare"):  # while the model learns
+            more.prepare(coder)
+        documents = self.ahead(job.name, job.size).result()
+        with Meter() as meter:
+            learnt = learn(job.setting, coder, documents, self.device)
+        tokens = sum(len(ids) + 1 for ids in documents)
+        found = {
+            "parameters": learnt.model.shape.parameters,
+            "tokens": learnt.tokens,
+            "round": tokens,
+            "characters": learnt.tokens / tokens * self.texts.characters,
+            "seconds": learnt.seconds,
+            "all_seconds": meter.spent.seconds,
+            "kilowatt_hours": meter.spent.kilowatt_hours,
+            "carbon": meter.spent.carbon,
+            "device": _called(self.device),
+            "curve": learnt.curve,
+            "tests": figures(learnt.model, coder, self.texts.tests, self.device),
+        }
+        if more is not None:
+            found.update(more(learnt.model, coder, self.device))
+        return found
+
+
+def _called(device: str) -> str:
+    import torch
+
+    return str(torch.cuda.get_device_name()) if device.startswith("cuda") else "processor"
+
+
+# --- Cells
+
+
+def bits(row: Figures, test: str) -> float:
+    return float(row["tests"][test]["bits_per_character"])
+
+
+def against(row: Figures, other: Figures, test: str) -> Difference:
+    """How many more bits a model takes than another for the same texts, paired."""
+    return mean_against([row], [other], test)
+
+
+def mean_against(rows: Sequence[Figures], others: Sequence[Figures], test: str) -> Difference:
+    """The same for several seeds each: of the means, text by text."""
+    means = [
+        [sum(values) / len(values) for values in zip(*(r["tests"][test]["nats"] for r in some))]
+        for some in (others, rows)
+    ]
+    return difference(*means)  # which tells how much more the second has
+
+
+def told(found: Difference) -> str:
+    """+1.2% (+0.9% to +1.5%); fewer bits are better."""
+    return f"{found.value:+.2%} ({found.low:+.2%} to {found.high:+.2%})"
+
+
+def spread(values: Sequence[float], form: str = ".4f") -> str:
+    """The mean, and where there are several, the standard deviation."""
+    mean = sum(values) / len(values)
+    if len(values) < 2:
+        return format(mean, form)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return f"{mean:{form}} ± {deviation:{form}}"

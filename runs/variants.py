@@ -1,0 +1,125 @@
+"""Claim: which phrases cost a model bits, which pay, and whether training can be helped.
+
+    python runs/variants.py
+    python runs/variants.py --only default "default, shared" --budget 16000000
+
+A small model (6L-384d) over vocabularies of 32,000, all with the same budget of tokens, as in the
+paper. Recipes differ in one thing each; helps are those of supratok.lab.lm.parts. The half of the
+held-out documents that decides is for choosing among them; the other half and WikiText-103 test
+tell what came of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lm import (
+    BPE,
+    Job,
+    Models,
+    against,
+    bits,
+    model_options,
+    told,
+)
+from rows import Figures, claim, command, write_table
+from supratok.lab import pictures
+from supratok.lab.lm.experiment import Setting
+from supratok.lab.lm.training import Plan
+from supratok.lab.tables import NOTHING, Table
+
+SIZE, BUDGET = 32_000, 40_000_000
+HELPS: dict[str, dict[str, Any]] = {
+    "split 10%": {"splitting": 0.1},
+    "split 30%": {"splitting": 0.3},
+    "mean": {"phrases": "mean"},
+    "shared": {"phrases": "shared"},
+    "shared, split 10%": {"phrases": "shared", "splitting": 0.1},
+}
+ROWS = [
+    BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
+    "PMI 4", "300 documents", "whole words", "careful", *(f"default + {help}" for help in HELPS),
+]  # fmt: skip
+HEAD = [
+    "recipe", "C/T, held out", "deciding bits/character", f"over {BPE}",
+    "held out", f"over {BPE}", "WikiText-103 test", f"over {BPE}", "tokens/s",
+]  # fmt: skip
+
+
+def small(tokens: int, seed: int, **changes: Any) -> Setting:
+    """The model for long budgets."""
+    return Setting(Plan(tokens=tokens, batch=32, rate=2e-3, seed=seed), 6, 384, **changes)
+
+
+def job(row: str, size: int, tokens: int, seed: int) -> Job:
+    """Of a row: a tokenizer, and after a + how training is helped."""
+    name, _, help = row.partition(" + ")
+    return Job(name, size, small(tokens, seed, **(HELPS[help] if help else {})))
+
+
+def line(row: str, found: Figures, base: Figures | None) -> list[str]:
+    cells = []
+    for test in ("deciding", "held out", "WikiText-103 test"):
+        more = told(against(found, base, test)) if base and found is not base else NOTHING
+        cells += [f"{bits(found, test):.4f}", more]
+    density = found["tests"]["held out"]["characters_per_token"]
+    return [row, f"{density:.3f}", *cells, f"{found['tokens'] / found['seconds']:,.0f}"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = model_options("Bits per character by recipe and by help.", "variants")
+    parser.add_argument("--only", nargs="+", choices=ROWS, default=ROWS, metavar="ROW")
+    parser.add_argument("--size", type=int, default=SIZE)
+    parser.add_argument("--budget", type=int, default=BUDGET, help="tokens")
+    args = parser.parse_args(arguments)
+    models, budget = Models(args), round(args.budget * args.scale)
+    seeds = args.seeds or [0]
+    jobs = {(row, seed): job(row, args.size, budget, seed) for seed in seeds for row in args.only}
+    done = models.rows_of(list(jobs.values()))
+    found = {key: done[one] for key, one in jobs.items() if one in done}
+    lines = [
+        line(row if len(seeds) < 2 else f"{row}, seed {seed}", figures, found.get((BPE, seed)))
+        for (row, seed), figures in found.items()
+    ]
+    table = Table(
+        f"Which phrases pay: {args.size:,} tokens, {budget / 1e6:g} M read", claim(__doc__), HEAD,
+        lines, [*notes(models, list(found.values())), command("variants", arguments)],
+    )  # fmt: skip
+    write_table(args.out, table, drawn({row: figures for (row, _), figures in found.items()}))
+
+
+def notes(models: Models, found: list[Figures]) -> list[str]:
+    return [
+        f"documents learnt from: {len(models.texts.learn):,} of {models.texts.facts['documents']:,}"
+        f" ({models.texts.characters / 1e6:,.0f} M characters), SHA-256"
+        f" {models.texts.facts['sha256'][:12]}; the rest is held out, half to decide by, half to"
+        " measure on",
+        "over: how many more bits for the same texts; in brackets 95% intervals by bootstrap over"
+        " documents, which say nothing about other seeds",
+        f"device: {', '.join(dict.fromkeys(row['device'] for row in found))};"
+        f" {models.rows.about()}",
+    ]
+
+
+def drawn(found: dict[str, Figures]) -> dict[str, str]:
+    """Bits against density, a point for each recipe."""
+    if len(found) < 2:
+        return {}
+    points = {
+        row: (
+            figures["tests"]["held out"]["characters_per_token"],
+            bits(figures, "held out"),
+        )
+        for row, figures in found.items()
+    }
+    return {
+        "variants.svg": pictures.trade(
+            points, title="Bits per character against density, held-out documents",
+            x="characters per token", y="bits per character (lower is better)",
+            strong=[row for row in points if row.startswith("default")],
+        )
+    }  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Small language models over any tokenizer, to find out what its tokens are worth."""

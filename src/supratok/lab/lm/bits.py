@@ -1,0 +1,106 @@
+"""How well a model tells a text: bits per character, which compare between tokenizers.
+
+    found = bits_per_character(model, coder, texts, "cuda")
+    found.per_character, found.perplexity
+
+Perplexity is of a token, and tokens differ: one that stands for more text is harder to tell. Bits
+per character share the same surprise out over the text itself.
+
+A text longer than the context is read in windows that overlap by half: what is scored in a window
+has at least half a context before it, but for the beginning of the text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from .coder import Coder, Ids
+from .loss import token_losses
+from .model import Decoder
+
+_AT_ONCE = 16  # windows
+
+
+@dataclass(frozen=True)
+class Bits:
+    """What was found, in all and text by text."""
+
+    nats: tuple[float, ...]
+    tokens: tuple[int, ...]
+    characters: tuple[int, ...]
+
+    @property
+    def per_character(self) -> float:
+        return sum(self.nats) / math.log(2) / max(1, sum(self.characters))
+
+    @property
+    def perplexity(self) -> float:
+        """Of a token."""
+        return math.exp(sum(self.nats) / max(1, sum(self.tokens)))
+
+    @property
+    def tokens_per_text(self) -> float:
+        return sum(self.tokens) / max(1, len(self.tokens))
+
+
+@torch.no_grad()
+def bits_per_character(
+    model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
+) -> Bits:
+    """Each text by itself, behind the token that ends documents."""
+    coded = coder.encode_all(texts)
+    nats = [0.0] * len(coded)
+    for batch in _batches(coded, coder.end, model.shape.context):
+        length = max(len(window) for _, window, _ in batch)
+        ids = np.zeros((len(batch), length), dtype=np.int64)
+        for row, (_, window, _) in enumerate(batch):
+            ids[row, : len(window)] = window
+        found = _losses(model, torch.from_numpy(ids).to(device)).cpu().double().numpy()
+        for row, (text, window, known) in enumerate(batch):
+            nats[text] += float(found[row, known : len(window) - 1].sum())
+    sizes = (tuple(map(len, coded)), tuple(map(len, texts)))
+    return Bits(tuple(nats), *sizes)
+
+
+def _losses(model: Decoder, ids: torch.Tensor) -> torch.Tensor:
+    """Nats of every token but the first."""
+    with narrow(ids.device):
+        hidden = model(ids[:, :-1])
+    return token_losses(hidden.to(compute_type(ids.device)), model.table, ids[:, 1:])
+
+
+def compute_type(device: torch.device) -> torch.dtype:
+    """What is multiplied: bfloat16 on a GPU, float32 elsewhere."""
+    return torch.bfloat16 if device.type == "cuda" else torch.float32
+
+
+def narrow(device: torch.device) -> torch.autocast:
+    """In bfloat16 where that pays."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
+
+
+Window = tuple[int, Ids, int]  # of which text, its tokens, and how many are scored elsewhere
+
+
+def _windows(coded: Sequence[Ids], end: int, context: int) -> Iterator[Window]:
+    half = max(1, context // 2)
+    for text, ids in enumerate(coded):
+        tokens = np.concatenate([np.array([end], dtype=np.int32), ids])
+        done = 0
+        for start in range(0, max(1, len(tokens) - 1), half):
+            window = tokens[start : start + context + 1]
+            if start + len(window) - 1 > done:
+                yield text, window, done - start if start else 0
+                done = start + len(window) - 1
+
+
+def _batches(coded: Sequence[Ids], end: int, context: int) -> Iterator[list[Window]]:
+    """Windows of like length together."""
+    windows = sorted(_windows(coded, end, context), key=lambda window: -len(window[1]))
+    for start in range(0, len(windows), _AT_ONCE):
+        yield windows[start : start + _AT_ONCE]

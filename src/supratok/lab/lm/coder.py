@@ -1,0 +1,50 @@
+"""A tokenizer as a model sees it: ids of texts, and one more that ends a document.
+
+coder = Coder(open_any("supratok.json"))
+coder.encode("as well as")      # ids
+coder.end                       # the token between documents
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...compare import Batching, Peer
+from ...portions import portions
+
+Ids = NDArray[np.int32]
+_EVEN = 64  # tables of embeddings whose height is a multiple of this are multiplied faster
+
+
+@dataclass(frozen=True)
+class Coder:
+    """`end` is a token of its own behind the vocabulary: no tokenizer is asked to have one."""
+
+    peer: Peer
+
+    @property
+    def end(self) -> int:
+        return self.peer.vocab_size
+
+    @property
+    def rows(self) -> int:
+        """How high the table of embeddings is: a few rows may go unused."""
+        return -(-(self.end + 1) // _EVEN) * _EVEN
+
+    def encode(self, text: str) -> Ids:
+        return self.encode_batch([text])[0]
+
+    def encode_batch(self, texts: Sequence[str]) -> list[Ids]:
+        if isinstance(self.peer, Batching):
+            found: Sequence[object] = self.peer.encode_batch(list(texts))
+        else:
+            found = [self.peer.encode(text) for text in texts]
+        return [np.asarray(ids, dtype=np.int32) for ids in found]
+
+    def encode_all(self, texts: Iterable[str]) -> list[Ids]:
+        """Of many texts, a portion at a time."""
+        return [ids for batch in portions(texts) for ids in self.encode_batch(batch)]

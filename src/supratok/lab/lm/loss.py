@@ -1,0 +1,83 @@
+"""How surprised a model is by the next tokens, without holding all logits.
+
+    loss = mean_loss(hidden, table, targets)     # to learn from
+    nats = token_losses(hidden, table, targets)  # one figure a token, to measure with
+
+With 256,000 tokens in the vocabulary the logits of 32 texts of 1,024 tokens would take 34 GB in
+float32, and their gradient as much again. Here a few thousand places are taken at a time: their
+logits, their losses and at once the gradients, which is all that is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_ROOM = 1 << 29  # logits at a time: 1 GB in bfloat16
+
+
+def mean_loss(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
+    """Nats a token, on average; differentiable by `hidden` and `table`."""
+    flat = hidden.reshape(-1, hidden.shape[-1])
+    loss: Tensor = _Loss.apply(flat, table, targets.reshape(-1))
+    return loss
+
+
+@torch.no_grad()
+def token_losses(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
+    """Nats of every target, in the shape of `targets`."""
+    flat, wanted = hidden.reshape(-1, hidden.shape[-1]), targets.reshape(-1)
+    table = table.to(flat.dtype)
+    found = [
+        torch.nn.functional.cross_entropy((part @ table.T).float(), some, reduction="none")
+        for part, some in _parts(flat, wanted, len(table))
+    ]
+    return torch.cat(found).view(targets.shape)
+
+
+def _parts(flat: Tensor, targets: Tensor, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
+    size = max(1, _ROOM // rows)
+    return zip(flat.split(size), targets.split(size), strict=True)
+
+
+def _surprise(logits: Tensor, targets: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+    """The sum of the losses, and the gradient by the logits: what is expected less what came."""
+    wide = logits.float()
+    total = wide.logsumexp(dim=1, keepdim=True)
+    right = wide.gather(1, targets[:, None])
+    places = torch.arange(logits.shape[1], device=logits.device)
+    gradient = (wide - total).exp() - (places[None] == targets[:, None]).float()
+    return (total - right).sum(), (gradient * scale).to(logits.dtype)
+
+
+@functools.cache
+def _compiled() -> Any:
+    """Made when a GPU first asks for it: it takes seconds."""
+    return torch.compile(_surprise, dynamic=False)
+
+
+class _Loss(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
+        narrow = table.to(hidden.dtype)
+        surprise = _compiled() if hidden.is_cuda else _surprise
+        by_hidden, by_table = torch.empty_like(hidden), torch.zeros_like(table, dtype=torch.float32)
+        loss = torch.zeros((), device=hidden.device)
+        done, scale = 0, 1.0 / max(1, len(hidden))
+        for part, some in _parts(hidden, targets, len(table)):
+            nats, gradient = surprise(part @ narrow.T, some, scale)
+            loss += nats
+            by_hidden[done : done + len(part)] = gradient @ narrow
+            by_table += (gradient.T @ part).float()
+            done += len(part)
+        ctx.save_for_backward(by_hidden, by_table)
+        return loss * scale
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        by_hidden, by_table = ctx.saved_tensors
+        return by_hidden * gradients[0], by_table * gradients[0], None

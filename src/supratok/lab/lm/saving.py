@@ -1,0 +1,194 @@
+"""A model and its tokenizer as a folder that `transformers` opens, and back.
+
+    save_folder("my-model", model, coder)
+    pipeline("text-generation", "my-model")
+    model, coder = load_folder("my-model")
+
+The model is a GPT-2 to `transformers`: only names differ, and that its matrices lie the other way
+round. The table of embeddings is written as it is: `vocab_size` of `config.json` counts its rows,
+of which a few behind the vocabulary go unused, and `generation_config.json` forbids these. The
+tokenizer gets a special token <|endoftext|>, whose id is the row that ends documents.
+
+`coder.json` beside them is the tokenizer as it was, without that token, for `load_folder`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from ...compare import Named, Peer, open_any
+from ...files import write_whole
+from ...packages import package
+from ...tokenizer import Tokenizer
+from .coder import Coder
+from .model import Decoder, Shape
+
+END = "<|endoftext|>"
+CODER = "coder.json"
+_WEIGHTS = "model.safetensors"
+
+# Our names of a block's parts, and those of GPT-2.
+_PARTS = {
+    "norm_1": "ln_1",
+    "attention.into": "attn.c_attn",
+    "attention.out": "attn.c_proj",
+    "norm_2": "ln_2",
+    "wide": "mlp.c_fc",
+    "narrow": "mlp.c_proj",
+}
+
+
+def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) -> None:
+    """The tokenizer must be ours or a Hugging Face `tokenizer.json`."""
+    if model.shape.rows != coder.rows:
+        raise ValueError(
+            f"the model has {model.shape.rows} rows and the tokenizer asks for {coder.rows};"
+            " pass the one that it was trained with"
+        )
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    _save_tokenizer(target, coder)
+    _write(target / "config.json", _config(model.shape, coder.end))
+    _write(target / "generation_config.json", _generation(model.shape, coder.end))
+    save_file(_renamed(model), str(target / _WEIGHTS), metadata={"format": "pt"})
+
+
+def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:
+    """What `save_folder` wrote; the model is on the CPU."""
+    source = Path(folder)
+    if not (source / CODER).exists():
+        raise ValueError(f"{folder}: has no {CODER}; pass a folder that save_folder wrote")
+    config = json.loads((source / "config.json").read_text(encoding="utf-8"))
+    shape = Shape(config["vocab_size"], config["n_layer"], config["n_embd"], config["n_positions"])
+    model = Decoder(shape)
+    weights = load_file(str(source / _WEIGHTS))
+    names = _names(shape)
+    model.load_state_dict({ours: _turned(ours, weights[name]) for ours, name in names.items()})
+    return model, Coder(open_any(source / CODER))
+
+
+# --- The model
+
+
+def _names(shape: Shape) -> dict[str, str]:
+    """Those of GPT-2, by ours."""
+    names = {"table": "transformer.wte.weight", "positions": "transformer.wpe.weight"}
+    parts = [("norm", "transformer.ln_f")]
+    for block in range(shape.layers):
+        parts += [
+            (f"blocks.{block}.{ours}", f"transformer.h.{block}.{theirs}")
+            for ours, theirs in _PARTS.items()
+        ]
+    kinds = ("weight", "bias")
+    return names | {f"{ours}.{kind}": f"{name}.{kind}" for ours, name in parts for kind in kinds}
+
+
+def _renamed(model: Decoder) -> dict[str, Tensor]:
+    weights = {name: weight.detach().cpu() for name, weight in model.named_parameters()}
+    return {name: _turned(ours, weights[ours]) for ours, name in _names(model.shape).items()}
+
+
+def _turned(name: str, weight: Tensor) -> Tensor:
+    """GPT-2 has the matrices of a block the other way round."""
+    inside = name.startswith("blocks.") and weight.dim() == 2
+    return weight.T.contiguous() if inside else weight
+
+
+def _config(shape: Shape, end: int) -> dict[str, Any]:
+    return {
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "vocab_size": shape.rows,
+        "n_positions": shape.context,
+        "n_embd": shape.width,
+        "n_layer": shape.layers,
+        "n_head": shape.heads,
+        "activation_function": "gelu_new",  # the tanh form
+        "layer_norm_epsilon": 1e-5,
+        **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0),
+        "tie_word_embeddings": True,
+        "bos_token_id": end,
+        "eos_token_id": end,
+        "dtype": "float32",
+        "rows_in_use": end + 1,  # of vocab_size: the rest fill the table up
+    }
+
+
+def _generation(shape: Shape, end: int) -> dict[str, Any]:
+    unused = list(range(end + 1, shape.rows))
+    ids = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), end)
+    return {**ids, **({"suppress_tokens": unused} if unused else {})}
+
+
+# --- The tokenizer
+
+
+def _save_tokenizer(folder: Path, coder: Coder) -> None:
+    """As it was, and with a token that ends documents."""
+    peer = _bare(coder.peer)
+    tokenizer = getattr(peer, "tokenizer", None)
+    if isinstance(tokenizer, Tokenizer):
+        _save_ours(folder, tokenizer, coder.end)
+    elif hasattr(peer, "document"):
+        _save_theirs(folder, peer.document(), coder.end)
+    else:
+        raise ValueError(
+            f"{peer.name}: transformers cannot open a tokenizer of this kind beside a model; save"
+            " models over supratok files or Hugging Face tokenizer.json only"
+        )
+
+
+def _bare(peer: Peer) -> Peer:
+    return _bare(peer.peer) if isinstance(peer, Named) else peer
+
+
+def _save_ours(folder: Path, tokenizer: Tokenizer, end: int) -> None:
+    name = _free_name(set(tokenizer.texts) | tokenizer.special_tokens.keys())
+    whole = tokenizer.with_special_tokens([name])
+    _refuse_holes(whole.special_tokens, name, end)
+    whole.export(folder, ["huggingface"], bos=name, eos=name)
+    tokenizer.save(folder / CODER)
+
+
+def _save_theirs(folder: Path, document: str, end: int) -> None:
+    tokenizer = package("tokenizers", "lm").Tokenizer.from_str(document)
+    name = _free_name(tokenizer.get_vocab())
+    tokenizer.add_special_tokens([name])
+    _refuse_holes(tokenizer.get_vocab(), name, end)
+    write_whole(folder / "tokenizer.json", tokenizer.to_str())
+    config = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": name,
+        "eos_token": name,
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": 10**30,  # as transformers says that there is no limit
+    }
+    _write(folder / "tokenizer_config.json", config)
+    write_whole(folder / CODER, document)
+
+
+def _free_name(taken: Any) -> str:
+    """<|endoftext|>, or as much like it as the vocabulary allows."""
+    name = END
+    while name in taken:
+        name = f"<{name}>"
+    return name
+
+
+def _refuse_holes(ids: dict[str, int], name: str, end: int) -> None:
+    """The last token must be the one that ends documents."""
+    if ids[name] != end or max(ids.values()) != end:
+        raise ValueError(
+            f"{name} would have the id {ids[name]} where the model ends documents by {end}, and the"
+            f" last id is {max(ids.values())}: this tokenizer's ids have holes; number them anew"
+        )
+
+
+def _write(path: Path, document: dict[str, Any]) -> None:
+    write_whole(path, json.dumps(document, indent=2) + "\n")

@@ -1,0 +1,70 @@
+"""Documents as an endless stream of tokens, in an order that is the same for every tokenizer.
+
+    stream = Stream(coder.encode_all(texts), coder.end, seed=0)
+    for batch in stream.batches(size=32, length=1025):
+        ...
+
+The documents are shuffled by the seed alone, anew in every round, so that models over different
+tokenizers read the same text in the same order, as far as their budget of tokens reaches. Nothing
+is left out: a window goes on where the one before it ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .coder import Ids
+
+Change = Callable[[Ids, np.random.Generator], Ids]
+
+
+class Stream:
+    """`change` may write a round of tokens anew (see `parts.Splitting`). It draws from a generator
+    of its own, so that the order of documents stays what it was."""
+
+    def __init__(
+        self, documents: Sequence[Ids], end: int, seed: int = 0, change: Change | None = None
+    ) -> None:
+        self._documents = [np.append(ids, np.int32(end)) for ids in documents if len(ids)]
+        self._seed, self._change = seed, change
+        if not self._documents:
+            raise ValueError("no text to learn from: every document is empty; pass others")
+
+    @property
+    def tokens(self) -> int:
+        """In one round, ends of documents included, before any change."""
+        return sum(map(len, self._documents))
+
+    def round(self, number: int) -> Ids:
+        """All tokens once."""
+        order = np.random.default_rng([self._seed, number]).permutation(len(self._documents))
+        ids = np.concatenate([self._documents[place] for place in order])
+        if self._change is None:
+            return ids
+        return self._change(ids, np.random.default_rng([self._seed, number, 1]))
+
+    def batches(self, size: int, length: int, skip: int = 0) -> Iterator[NDArray[np.int64]]:
+        """For ever: `size` windows of `length` tokens each. The last token of a window is the first
+        of the next, as what is to be told and as what it is told from. The first `skip` batches are
+        passed over, for a run that goes on."""
+        step = length - 1
+        wanted, number = size * step, 0
+        left: Ids = np.array([], dtype=np.int32)
+        while True:
+            left = np.concatenate([left, self.round(number)])
+            number += 1
+            while len(left) > wanted:
+                if skip:
+                    skip -= 1
+                else:
+                    yield _windows(left, size, step)
+                left = left[wanted:]
+
+
+def _windows(ids: Ids, size: int, step: int) -> NDArray[np.int64]:
+    starts = np.arange(size)[:, None] * step
+    found: NDArray[np.int64] = ids[starts + np.arange(step + 1)].astype(np.int64)
+    return found

@@ -1,0 +1,214 @@
+"""One model learns from a stream, until it has read a budget of tokens.
+
+    plan = Plan(tokens=50_000_000, seed=0)
+    model = train_model(new_decoder(Shape(coder.rows), plan.seed), plan, stream, "cuda").model
+
+As nanoGPT does it: AdamW, a warm-up and a cosine, gradients clipped, weight decay on matrices. On a
+GPU: bfloat16, compiled blocks, fused attention. With a folder, a run that was stopped goes on from
+its last checkpoint, and ends as it would have ended.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ...progress import Progress
+from .bits import compute_type, narrow
+from .loss import mean_loss
+from .model import Decoder
+from .parts import Sharing
+from .stream import Stream
+
+CHECKPOINT = "checkpoint.pt"
+_BETAS = (0.9, 0.95)  # nanoGPT
+_CLIP = 1.0
+_TOLD = 100  # points of the curve of losses
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a model learns. The same plan for every tokenizer is what makes them comparable."""
+
+    tokens: int  # the budget: training stops there
+    batch: int = 32  # windows of a step
+    at_once: int | None = None  # of them on the device together; None: all
+    rate: float = 1e-3
+    warm_up: float = 0.05  # share of the steps
+    last_rate: float = 0.1  # of `rate`, at the end of the cosine
+    decay: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.tokens, self.batch, self.at_once or 1) < 1 or self.rate <= 0:
+            raise ValueError(f"{self}: tokens, batch, at_once and rate must be above 0")
+        if self.batch % (self.at_once or self.batch):
+            raise ValueError(f"at_once={self.at_once}: must divide batch={self.batch}")
+
+    def steps(self, context: int) -> int:
+        return max(1, self.tokens // (self.batch * context))
+
+    def rate_at(self, step: int, steps: int) -> float:
+        """A straight line up, then half a cosine down."""
+        warm = max(1, round(self.warm_up * steps))
+        if step < warm:
+            return self.rate * (step + 1) / warm
+        done = (step - warm) / max(1, steps - warm)
+        share = self.last_rate + (1 - self.last_rate) * (1 + math.cos(math.pi * done)) / 2
+        return self.rate * share
+
+
+@dataclass
+class Learnt:
+    """A model and how it came about. The curve: tokens read, and nats a token since the last."""
+
+    model: Decoder
+    curve: list[tuple[int, float]]
+    tokens: int
+    seconds: float  # of the steps alone
+
+
+def train_model(
+    model: Decoder,
+    plan: Plan,
+    stream: Stream,
+    device: torch.device | str = "cpu",
+    *,
+    sharing: Sharing | None = None,
+    folder: Path | None = None,
+    every: float = 300.0,
+    progress: Progress | None = None,
+    watch: Callable[[int, float], None] | None = None,
+) -> Learnt:
+    """`folder`: where a checkpoint is written, `every` so many seconds. `watch` is called with
+    tokens and loss at each point of the curve, and may stop the run by raising an exception."""
+    run = _Run(model.to(device), plan, torch.device(device), sharing)
+    if folder is not None:
+        run.resume(folder / CHECKPOINT)
+    context, steps = model.shape.context, plan.steps(model.shape.context)
+    batches = stream.batches(plan.batch, context + 1, skip=run.step)
+    watching = progress or Progress()
+    watching.start("model", unit="tokens")
+    saved = began = time.monotonic()
+    while run.step < steps:
+        run.learn(torch.from_numpy(next(batches)), steps)
+        if run.step * _TOLD // steps > (run.step - 1) * _TOLD // steps:
+            tokens, loss = run.tell()
+            watching.at(tokens, steps * plan.batch * context)
+            if watch is not None:
+                watch(tokens, loss)
+        if folder is not None and time.monotonic() - saved > every:
+            run.save(folder / CHECKPOINT)
+            saved = time.monotonic()
+    if run.device.type == "cuda":
+        torch.cuda.synchronize()
+    seconds = run.seconds + time.monotonic() - began
+    if folder is not None:
+        run.seconds = seconds
+        run.save(folder / CHECKPOINT)
+    watching.end()
+    run.fold()
+    return Learnt(model, run.curve, run.step * plan.batch * context, seconds)
+
+
+@dataclass
+class _Run:
+    """A run as far as it has come."""
+
+    model: Decoder
+    plan: Plan
+    device: torch.device
+    sharing: Sharing | None
+    step: int = 0
+    seconds: float = 0.0
+    curve: list[tuple[int, float]] = field(default_factory=list)
+    _sum: Tensor | None = None  # of losses since the last point of the curve
+    _count: int = 0
+
+    def __post_init__(self) -> None:
+        weights = list(self.model.parameters())
+        groups = [
+            {"params": [one for one in weights if one.dim() > 1], "weight_decay": self.plan.decay},
+            {"params": [one for one in weights if one.dim() < 2], "weight_decay": 0.0},
+        ]
+        on_card = self.device.type == "cuda"
+        self._optimiser = torch.optim.AdamW(
+            groups, lr=self.plan.rate, betas=_BETAS, fused=True if on_card else None
+        )
+        if on_card:  # a block at a time: all are alike, whatever the vocabulary
+            torch.set_float32_matmul_precision("high")
+            for block in self.model.blocks:
+                block.compile()
+
+    def learn(self, batch: Tensor, steps: int) -> None:
+        """One step of the optimiser."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = self.plan.rate_at(self.step, steps)
+        parts = batch.split(self.plan.at_once or len(batch))
+        for part in parts:
+            loss = self._loss(part.to(self.device, non_blocking=True)) / len(parts)
+            loss.backward()
+            self._sum = loss.detach() + (0.0 if self._sum is None else self._sum)
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
+        self._optimiser.step()
+        self._optimiser.zero_grad(set_to_none=True)
+        self.step += 1
+        self._count += 1
+
+    def _loss(self, ids: Tensor) -> Tensor:
+        table = self.model.table if self.sharing is None else self.sharing.full(self.model.table)
+        with narrow(self.device):
+            hidden = self.model(ids[:, :-1], table)
+        return mean_loss(hidden.to(compute_type(self.device)), table, ids[:, 1:])
+
+    def tell(self) -> tuple[int, float]:
+        """A new point of the curve."""
+        tokens = self.step * self.plan.batch * self.model.shape.context
+        point = (tokens, float(self._sum if self._sum is not None else 0.0) / max(1, self._count))
+        self.curve.append(point)
+        self._sum, self._count = None, 0
+        return point
+
+    def fold(self) -> None:
+        """What was shared becomes the table's own: the model is a plain one."""
+        if self.sharing is not None:
+            with torch.no_grad():
+                self.model.table.copy_(self.sharing.full(self.model.table))
+
+    # --- Checkpoints
+
+    def _asked(self) -> dict[str, Any]:
+        return {"plan": asdict(self.plan), "shape": asdict(self.model.shape)}
+
+    def save(self, path: Path) -> None:
+        """Whole or not at all."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        state = {
+            "asked": self._asked(), "step": self.step, "seconds": self.seconds,
+            "curve": self.curve, "sum": self._sum, "count": self._count,
+            "model": self.model.state_dict(), "optimiser": self._optimiser.state_dict(),
+        }  # fmt: skip
+        torch.save(state, path.with_suffix(".part"))
+        path.with_suffix(".part").replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from a checkpoint, if there is one."""
+        if not path.exists():
+            return
+        state = torch.load(path, map_location=self.device, weights_only=True)
+        if state["asked"] != self._asked():
+            raise ValueError(
+                f"{path}: a run of another plan or shape ({state['asked']}); remove it, or choose"
+                " another folder"
+            )
+        self.model.load_state_dict(state["model"])
+        self._optimiser.load_state_dict(state["optimiser"])
+        self.step, self.seconds, self.curve = state["step"], state["seconds"], state["curve"]
+        self._sum, self._count = state["sum"], state["count"]

@@ -1,0 +1,309 @@
+"""Language models: the model of the paper, its loss, its stream, training that can be resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import supratok
+from supratok.compare import open_any
+from supratok.lab.lm import loss as loss_module
+from supratok.lab.lm.bits import bits_per_character
+from supratok.lab.lm.coder import Coder
+from supratok.lab.lm.energy import Meter
+from supratok.lab.lm.experiment import Setting, figures, learn, matched
+from supratok.lab.lm.loss import mean_loss, token_losses
+from supratok.lab.lm.model import Shape, new_decoder
+from supratok.lab.lm.parts import Sharing, Splitting, phrase_parts
+from supratok.lab.lm.stream import Stream
+from supratok.lab.lm.training import CHECKPOINT, Plan, train_model
+
+TEXTS = [
+    f"The cat sat on the mat in New York as well as in Paris, {number} times. " * 4
+    for number in range(60)
+]
+TINY = {"layers": 2, "width": 32, "context": 16}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def coder(tmp_path_factory: pytest.TempPathFactory) -> Coder:
+    """Over a vocabulary that holds phrases."""
+    path = tmp_path_factory.mktemp("lm") / "supratok.json"
+    supratok.train(TEXTS, supratok.Recipe(vocab_size=400, screen=None)).save(path)
+    return Coder(open_any(path))
+
+
+# --- The model
+
+
+@pytest.mark.parametrize(
+    ("layers", "width", "count"), [(12, 768, 282_450_432), (24, 1024, 565_504_000)]
+)
+def test_as_many_parameters_as_in_the_paper(layers: int, width: int, count: int) -> None:
+    shape = Shape(256_000, layers, width)
+    assert shape.parameters == count
+    with torch.device("meta"):
+        from supratok.lab.lm.model import Decoder
+
+        assert sum(weight.numel() for weight in Decoder(shape).parameters()) == count
+
+
+def test_the_same_seed_gives_the_same_model() -> None:
+    ids = torch.arange(12).view(1, 12)
+    first, again, other = (new_decoder(Shape(50, **TINY), seed)(ids) for seed in (1, 1, 2))
+    assert torch.equal(first, again)
+    assert not torch.equal(first, other)
+
+
+def test_no_token_sees_what_comes_after_it() -> None:
+    model = new_decoder(Shape(50, **TINY), 0)
+    ids = torch.arange(12).view(1, 12)
+    changed = ids.clone()
+    changed[0, 8:] = 49
+    assert torch.allclose(model(ids)[0, :8], model(changed)[0, :8], atol=1e-6)
+    assert not torch.allclose(model(ids)[0, 8:], model(changed)[0, 8:])
+
+
+def test_a_text_longer_than_the_context_is_refused() -> None:
+    with pytest.raises(ValueError, match="17 tokens: the model has 16 positions"):
+        new_decoder(Shape(50, **TINY), 0)(torch.zeros(1, 17, dtype=torch.long))
+
+
+# --- The loss
+
+
+@given(st.integers(1, 40), st.integers(2, 30), st.integers(1, 200), st.integers(0, 99))
+@settings(max_examples=25, deadline=None)
+def test_the_loss_in_parts_is_the_plain_one(places: int, rows: int, room: int, seed: int) -> None:
+    chance = torch.Generator().manual_seed(seed)
+    hidden = torch.randn(places, 8, generator=chance, requires_grad=True)
+    table = torch.randn(rows, 8, generator=chance, requires_grad=True)
+    targets = torch.randint(0, rows, (places,), generator=chance)
+    plain = torch.nn.functional.cross_entropy(hidden @ table.T, targets)
+    before, loss_module._ROOM = loss_module._ROOM, room
+    try:
+        ours = mean_loss(hidden, table, targets)
+        each = token_losses(hidden, table, targets)
+    finally:
+        loss_module._ROOM = before
+    assert torch.allclose(ours, plain, atol=1e-5)
+    assert torch.allclose(each.mean(), plain, atol=1e-5)
+    expected = torch.autograd.grad(plain * 3, (hidden, table))
+    for found, right in zip(torch.autograd.grad(ours * 3, (hidden, table)), expected, strict=True):
+        assert torch.allclose(found, right, atol=1e-5)
+
+
+# --- The stream
+
+
+def test_the_stream_leaves_nothing_out_and_repeats_itself() -> None:
+    documents = [np.arange(start, start + 7, dtype=np.int32) for start in range(0, 70, 7)]
+    stream = Stream(documents, end=99, seed=3)
+    batches = stream.batches(size=2, length=6)
+    read = np.concatenate([next(batches)[:, :-1].ravel() for _ in range(24)])
+    rounds = np.concatenate([stream.round(number) for number in range(4)])
+    assert read.tolist() == rounds[: len(read)].tolist()
+    assert sorted(stream.round(0).tolist()) == sorted([*range(70), *[99] * 10])
+    assert stream.round(0).tolist() != stream.round(1).tolist()
+    assert stream.tokens == 80
+
+
+def test_what_is_to_be_told_at_the_end_of_a_window_begins_the_next() -> None:
+    batch = next(Stream([np.arange(50, dtype=np.int32)], end=50).batches(size=3, length=5))
+    assert batch.tolist() == [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [8, 9, 10, 11, 12]]
+
+
+def test_skipping_is_reading() -> None:
+    stream = Stream([np.arange(23, dtype=np.int32)], end=23, seed=1)
+    slow, fast = stream.batches(2, 4), stream.batches(2, 4, skip=9)
+    for _ in range(9):
+        next(slow)
+    assert next(slow).tolist() == next(fast).tolist()
+
+
+def test_a_stream_of_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="every document is empty"):
+        Stream([np.array([], dtype=np.int32)], end=0)
+
+
+# --- Phrases and their words
+
+
+def test_parts_are_the_words_of_phrases(coder: Coder) -> None:
+    parts = phrase_parts(coder)
+    assert len(parts.phrases) > 5
+    spell = coder.peer.token_text  # type: ignore[attr-defined]
+    for id in parts.phrases.tolist():
+        assert "".join(map(spell, parts.of(id))) == spell(id)
+        assert not any(len(spell(part).split()) > 1 for part in parts.of(id))
+    assert parts.of(coder.end) == [coder.end]
+
+
+@given(st.floats(0, 1), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_splitting_never_changes_the_text(coder: Coder, share: float, seed: int) -> None:
+    parts = phrase_parts(coder)
+    ids = coder.encode(TEXTS[seed % len(TEXTS)])
+    found = Splitting(parts, share)(ids, np.random.default_rng(seed))
+    assert coder.peer.decode(found.tolist()) == coder.peer.decode(ids.tolist())
+    if share == 0:
+        assert found.tolist() == ids.tolist()
+    if share == 1:
+        assert found.tolist() == [part for id in ids.tolist() for part in parts.of(id)]
+
+
+def test_sharing_adds_the_mean_of_the_words(coder: Coder) -> None:
+    parts = phrase_parts(coder)
+    sharing, table = Sharing(parts, "cpu"), torch.randn(coder.rows, 8)
+    full = sharing.full(table)
+    for id in range(coder.rows):
+        mean = table[parts.of(id)].mean(dim=0) if parts.counts[id] > 1 else 0.0
+        assert torch.allclose(full[id], table[id] + mean, atol=1e-6)
+    started = table.clone()
+    sharing.start(started, own=False)
+    phrase = int(parts.phrases[0])
+    assert torch.allclose(started[phrase], table[parts.of(phrase)].mean(dim=0), atol=1e-6)
+    sharing.start(started, own=True)
+    assert not started[phrase].any()
+
+
+# --- Training
+
+
+def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
+    coded = coder.encode_all(TEXTS)
+    untrained = new_decoder(Shape(coder.rows, **TINY), 0)
+    before = bits_per_character(untrained, coder, TEXTS[:3], "cpu")
+    setting = Setting(Plan(tokens=20_000, batch=8, rate=5e-3), **TINY)  # type: ignore[arg-type]
+    learnt = learn(setting, coder, coded, "cpu")
+    after = bits_per_character(learnt.model, coder, TEXTS[:3], "cpu")
+    assert after.per_character < 0.5 * before.per_character
+    assert learnt.curve[-1][0] == learnt.tokens <= 20_000
+    assert learnt.curve[-1][1] < learnt.curve[0][1]
+
+
+@pytest.mark.parametrize("phrases", ["mean", "shared"])
+def test_helped_models_end_as_plain_ones(coder: Coder, phrases: str) -> None:
+    """What was shared is written into the table: the model alone gives the figures."""
+    plan = Plan(tokens=10_000, batch=8, rate=5e-3)
+    setting = Setting(plan, **TINY, splitting=0.2, phrases=phrases)  # type: ignore[arg-type]
+    learnt = learn(setting, coder, coder.encode_all(TEXTS), "cpu")
+    found = figures(learnt.model, coder, {"some": TEXTS[:2]}, "cpu")["some"]
+    assert found["bits_per_character"] < 1.5
+    assert abs(learnt.curve[-1][1] - np.log(found["perplexity"])) < 1.0
+
+
+def test_a_run_that_was_stopped_ends_as_it_would_have(coder: Coder, tmp_path: Path) -> None:
+    stream = Stream(coder.encode_all(TEXTS), coder.end, seed=5)
+    plan = Plan(tokens=4_000, batch=4, at_once=2, rate=3e-3, seed=5)
+    whole = train_model(new_decoder(Shape(coder.rows, **TINY), 5), plan, stream)
+
+    def stop(tokens: int, loss: float) -> None:
+        if tokens > 2_000:
+            raise KeyboardInterrupt
+
+    parts = phrase_parts(coder)
+    assert len(parts.phrases)
+    with pytest.raises(KeyboardInterrupt):
+        train_model(
+            new_decoder(Shape(coder.rows, **TINY), 5), plan, stream,
+            folder=tmp_path, every=0.0, watch=stop,
+        )  # fmt: skip
+    again = train_model(new_decoder(Shape(coder.rows, **TINY), 6), plan, stream, folder=tmp_path)
+    for first, second in zip(whole.model.parameters(), again.model.parameters(), strict=True):
+        assert torch.allclose(first, second, atol=1e-6)
+    assert [tokens for tokens, _ in again.curve] == [tokens for tokens, _ in whole.curve]
+    with pytest.raises(ValueError, match=f"{CHECKPOINT}: a run of another plan"):
+        other = Plan(tokens=8_000, batch=4, rate=3e-3, seed=5)
+        train_model(new_decoder(Shape(coder.rows, **TINY), 5), other, stream, folder=tmp_path)
+
+
+def test_gradients_in_two_goes_are_those_in_one(coder: Coder) -> None:
+    stream = Stream(coder.encode_all(TEXTS), coder.end)
+    weights = []
+    for at_once in (None, 2):
+        plan = Plan(tokens=320, batch=4, at_once=at_once, rate=1e-3)
+        learnt = train_model(new_decoder(Shape(coder.rows, **TINY), 0), plan, stream)
+        weights.append(torch.cat([weight.flatten() for weight in learnt.model.parameters()]))
+    assert torch.allclose(*weights, atol=1e-5)
+
+
+def test_the_rate_rises_and_falls() -> None:
+    plan = Plan(tokens=1, rate=1.0, warm_up=0.1, last_rate=0.1)
+    rates = [plan.rate_at(step, 100) for step in range(100)]
+    assert rates[9] == 1.0 == max(rates)
+    assert rates[0] == pytest.approx(0.1)
+    assert rates[9:] == sorted(rates[9:], reverse=True)
+    assert rates[-1] == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tokens": 0}, {"tokens": 1, "rate": 0.0}, {"tokens": 1, "batch": 3, "at_once": 2}]
+)
+def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        Plan(**wrong)
+
+
+# --- Measuring
+
+
+def test_bits_of_long_texts_are_those_of_a_plain_sum(coder: Coder) -> None:
+    """Every token once, each with at least half a context before it: by one window a token."""
+    model = new_decoder(Shape(coder.rows, **TINY), 0)
+    text = "".join(TEXTS[:5])
+    ids = [coder.end, *coder.encode(text).tolist()]
+    assert len(ids) > 3 * 16
+    nats = 0.0
+    for place in range(1, len(ids)):
+        last = max(0, (place - 1 - 16) // 8 + 1) * 8 if place > 16 else 0
+        window = torch.tensor([ids[last:place]])
+        logits = model(window)[0, -1] @ model.table.T
+        nats -= float(torch.log_softmax(logits.detach().double(), 0)[ids[place]])
+    found = bits_per_character(model, coder, [text, "", TEXTS[1]], "cpu")
+    assert found.nats[0] == pytest.approx(nats, rel=1e-4)
+    assert found.nats[1] == 0.0
+    assert found.tokens == (len(ids) - 1, 0, len(coder.encode(TEXTS[1])))
+    assert found.characters == (len(text), 0, len(TEXTS[1]))
+
+
+def test_what_is_fair_to_another(coder: Coder) -> None:
+    plan, wide, slim = Plan(tokens=1_000), Shape(512, **TINY), Shape(256, **TINY)
+    assert matched(plan, "tokens", (slim, wide), (100, 80)).tokens == 1_000
+    assert matched(plan, "text", (slim, wide), (100, 80)).tokens == 800
+    less = matched(plan, "compute", (slim, wide), (100, 80)).tokens
+    assert less * wide.operations == pytest.approx(1_000 * slim.operations, rel=1e-3)
+    with pytest.raises(ValueError, match="protocol='time'"):
+        matched(plan, "time", (slim, wide), (100, 80))  # type: ignore[arg-type]
+
+
+def test_seconds_are_measured_where_no_card_tells_its_power(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("supratok.lab.lm.energy._ASK", ["no such program"])
+    with Meter() as meter:
+        pass
+    assert meter.spent.seconds >= 0
+    assert meter.spent.kilowatt_hours is None is meter.spent.carbon
+
+
+def test_power_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = ["sh", "-c", "for i in 1 2 3 4; do sleep 0.1; echo 360; done"]
+    monkeypatch.setattr("supratok.lab.lm.energy._ASK", ask)
+    with Meter() as meter:
+        import time
+
+        time.sleep(0.7)
+    kilowatt_hours = meter.spent.kilowatt_hours
+    assert kilowatt_hours is not None
+    assert 0.3 < kilowatt_hours * 1e4 < 0.7  # about 0.4 s at 360 W
