@@ -34,10 +34,11 @@ from rows import (
 from supratok.compare import open_any
 from supratok.lab.lm.validation import with_threads
 from supratok.lab.tables import Table
-from supratok.lab.tuning import Trial, best, tune
+from supratok.lab.tuning import tune
 from supratok.lab.tuning_measure import Setting, measure, read_texts, reference
 from supratok.lab.tuning_score import Measured, score
 from supratok.lab.tuning_space import PAPER, Range, Space, read_space, recipe_of
+from supratok.lab.tuning_study import Trial, best
 from supratok.lab.tuning_table import write_outcome
 from supratok.tokenizer import usable_threads
 

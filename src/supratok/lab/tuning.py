@@ -28,36 +28,25 @@ from typing import Any
 
 import numpy as np
 
-import supratok
-
 from ..compare import open_any
 from ..packages import package
 from ..progress import Progress, make_progress
 from ..tokenizer import usable_threads
 from ..train import train
-from .catalogue import Documents
-from .rows import code
 from .tuning_measure import Setting, Texts, alone, measure, read_texts, reference
 from .tuning_score import Measured, score
-from .tuning_space import Value, recipe_of
+from .tuning_space import recipe_of
+from .tuning_study import (
+    Trial,
+    best,
+    finished,
+    forget_unfinished,
+    open_study,
+    same_or_refuse,
+    values_of,
+)
 
-STORAGE = "study.db"
-_NAME = "supratok"
-_FIRST = 5  # trials that none is measured against
 _EVERY = 1.0  # seconds between two looks at the study
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A trial that is over. Of one that was given up, `measured` and `score` are as of then."""
-
-    number: int
-    values: dict[str, Value]
-    measured: Measured
-    score: float
-    pruned: bool
-    seconds: float
-    same_as: int | None = None  # an earlier trial with the same values, whose figures these are
 
 
 def tune(setting: Setting, folder: Path, progress: bool | Progress = False) -> list[Trial]:
@@ -66,91 +55,11 @@ def tune(setting: Setting, folder: Path, progress: bool | Progress = False) -> l
     busy = "another `supratok tune` is at work here; wait for it, or choose another folder"
     with alone(folder / "tune.lock", seconds=0.0, busy=busy):
         study = open_study(folder)
-        _same_or_refuse(study, setting, folder)
-        _forget_unfinished(study)
+        same_or_refuse(study, setting, folder)
+        forget_unfinished(study)
         with make_progress(progress) as shown:
             _until_enough(study, setting, folder, shown)
     return finished(study)
-
-
-def best(trials: list[Trial]) -> Trial:
-    """The trial with the highest score, of those that were not given up."""
-    whole = [trial for trial in trials if not trial.pruned]
-    if not whole:
-        raise ValueError("no trial is finished; ask for more --trials")
-    return max(whole, key=lambda trial: (trial.score, -trial.number))
-
-
-# --- The study -------------------------------------------------------------------------------
-
-
-def open_study(folder: Path) -> Any:
-    """The study of a folder, made unless it is there."""
-    optuna = package("optuna", "lm")
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    patient = {"connect_args": {"timeout": 100}}  # while another process writes
-    url = f"sqlite:///{(folder / STORAGE).resolve().as_posix()}"
-    return optuna.create_study(
-        storage=optuna.storages.RDBStorage(url, engine_kwargs=patient),
-        study_name=_NAME,
-        direction="maximize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=_FIRST),
-        load_if_exists=True,
-    )
-
-
-def finished(study: Any) -> list[Trial]:
-    """The trials that are over, in the order in which they began."""
-    states = package("optuna", "lm").trial.TrialState
-    over = study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED))
-    return [
-        Trial(
-            number=trial.number,
-            values=_values(trial),
-            measured=Measured(**trial.user_attrs["measured"]),
-            score=trial.value,
-            pruned=trial.state == states.PRUNED,
-            seconds=trial.duration.total_seconds(),
-            same_as=trial.user_attrs.get("same_as"),
-        )
-        for trial in over
-    ]
-
-
-def _values(trial: Any) -> dict[str, Value]:
-    """As a person would write them: steps of 0.1 leave dust behind the tenth digit."""
-    return {
-        name: round(value, 10) if isinstance(value, float) else value
-        for name, value in trial.params.items()
-    }
-
-
-def _same_or_refuse(study: Any, setting: Setting, folder: Path) -> None:
-    """A study goes on only as what it was begun as."""
-    asked = {
-        "corpus": Documents(setting.corpus).facts,
-        "preset": setting.preset,
-        "space": {name: str(found) for name, found in setting.space.items()},
-        "weights": asdict(setting.weights),
-        "model-tokens": setting.tokens,
-        "width": setting.width,
-        "seed": setting.seed,
-        "program": [supratok.__version__, code()],
-    }
-    before = study.user_attrs.get("asked", asked)
-    if other := [name for name in asked if asked[name] != before.get(name)]:
-        raise ValueError(
-            f"{folder}: holds a study with other {', '.join(other)}; choose another folder, or"
-            " remove this one"
-        )
-    study.set_user_attr("asked", asked)
-
-
-def _forget_unfinished(study: Any) -> None:
-    """What a run that was stopped has left half done counts for nothing."""
-    states = package("optuna", "lm").trial.TrialState
-    for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
-        study.tell(trial.number, state=states.FAIL)
 
 
 # --- Processes -------------------------------------------------------------------------------
@@ -290,7 +199,7 @@ class _Attempt:
 
     def _known(self) -> float | None:
         """The score of an earlier trial with the same values: it need not be found again."""
-        values = _values(self.trial)
+        values = values_of(self.trial)
         for other in finished(self.study):
             if other.values == values and not other.pruned:
                 self._keep(other.measured, same_as=other.number)
@@ -298,7 +207,7 @@ class _Attempt:
         return None
 
     def _measured(self) -> float:
-        values = _values(self.trial)
+        values = values_of(self.trial)
         recipe = recipe_of(self.setting.preset, values)
         held = reference(recipe.vocab_size, self.texts, self.setting, self.folder)
         last = len(held) - 1

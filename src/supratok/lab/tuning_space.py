@@ -62,8 +62,9 @@ class Range:
 
     def __str__(self) -> str:
         if self.low == self.high:
-            return f"{self.low:g}"
-        return ":".join(f"{value:.10g}" for value in (self.low, self.high, self.step) if value)
+            return f"{self.low:.10g}"
+        values = [self.low, self.high, *([] if self.step is None else [self.step])]
+        return ":".join(f"{value:.10g}" for value in values)
 
 
 Space = dict[str, Range]

@@ -16,10 +16,10 @@ from .canvas import INK, MUTED, Canvas, dot, settings
 from .pictures import bars
 from .rows import cpu_model
 from .tables import Table
-from .tuning import Trial, best, open_study
 from .tuning_measure import REFERENCE, Setting, read_reference
 from .tuning_score import Measured
 from .tuning_space import Value, recipe_of
+from .tuning_study import Trial, best, open_study
 
 WINNER = "recipe.toml"
 _ENOUGH = 10  # trials: of fewer nothing is told about what matters
