@@ -36,7 +36,7 @@ from supratok.lab.lm.validation import with_threads
 from supratok.lab.tables import Table
 from supratok.lab.tuning import tune
 from supratok.lab.tuning_measure import Setting, measure, read_texts, reference
-from supratok.lab.tuning_score import Measured, score
+from supratok.lab.tuning_score import Measured, Weights, score
 from supratok.lab.tuning_space import PAPER, Range, Space, read_space, recipe_of
 from supratok.lab.tuning_study import Trial, best
 from supratok.lab.tuning_table import write_outcome
@@ -59,12 +59,12 @@ def repeat(trial: Trial, setting: Setting, folder: Path) -> Figures:
     """A trial once more, with the seed of the setting and on documents that chose nothing."""
     recipe, texts = recipe_of(setting.preset, trial.values), read_texts(setting, measuring=True)
     folder.mkdir(parents=True, exist_ok=True)
-    held = reference(recipe.vocab_size, texts, setting, folder)[-1]
+    held = reference(recipe.vocab_size, texts, setting, folder)
     with tempfile.TemporaryDirectory() as place:
         path = Path(place, "tokenizer.json")
         trained(setting.corpus, recipe, setting.threads)[0].save(path)
-        found = measure(open_any(path), texts, setting)
-    return {**asdict(found), "score": score(found, held, setting.weights)}
+        found = measure(open_any(path), texts, setting, against=held)
+    return {**asdict(found), "score": score(found, held.rungs[-1], setting.weights)}
 
 
 def repeated(args: argparse.Namespace, setting: Setting, trials: list[Trial]) -> Table:
@@ -114,6 +114,7 @@ def main(arguments: list[str] | None = None) -> None:
     add("--trials", type=int, default=30, metavar="N")
     add("--space", action="append", default=[], metavar="NAME=LOW:HIGH[:STEP]")
     add("--preset", default="default")
+    add("--weights", nargs=3, type=float, default=[1.0, 1.0, 1.0], metavar=("A", "B", "G"))
     add("--model-tokens", type=int, default=150_000, metavar="N")
     add("--width", type=int, default=64, metavar="W")
     add("--jobs", type=int, default=1, metavar="N")
@@ -126,6 +127,7 @@ def main(arguments: list[str] | None = None) -> None:
         corpus=[corpus],
         preset=args.preset,
         space=read_space(args.space, args.preset, SPACE),
+        weights=Weights(*args.weights),
         tokens=args.model_tokens,
         width=args.width,
         trials=args.trials,

@@ -210,19 +210,19 @@ class _Attempt:
         values = values_of(self.trial)
         recipe = recipe_of(self.setting.preset, values)
         held = reference(recipe.vocab_size, self.texts, self.setting, self.folder)
-        last = len(held) - 1
+        last = len(held.rungs) - 1
 
         def told(rung: int, now: Measured) -> None:
             self._keep(now)
-            self.trial.report(score(now, held[rung], self.setting.weights), rung)
+            self.trial.report(score(now, held.rungs[rung], self.setting.weights), rung)
             if rung < last and self.trial.should_prune():
                 raise package("optuna", "lm").TrialPruned
 
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             path = Path(folder, "trial.json")
             train(self.setting.corpus, recipe, self.threads, progress=False).save(path)
-            found = measure(open_any(path), self.texts, self.setting, told)
-        return score(found, held[last], self.setting.weights)
+            found = measure(open_any(path), self.texts, self.setting, told, held)
+        return score(found, held.rungs[last], self.setting.weights)
 
     def _keep(self, found: Measured, **more: int) -> None:
         facts: Mapping[str, object] = {"measured": asdict(found), **more}

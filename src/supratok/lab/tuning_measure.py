@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 
-from ..compare import Peer
+from ..compare import Peer, open_any
 from ..corpus import open_corpus
 from ..files import write_whole
 from ..heldout import HeldOut, digest, is_for_measuring, is_held_out
@@ -30,7 +30,7 @@ from .tuning_space import Space
 
 REFERENCE = "BPE-Standard"
 _SHARD = 500_000  # characters that are encoded against the clock
-_REPEATS = 5
+_ROUNDS = 5
 _BYTES = 12  # of text kept for a token of the budget: longer than tokens are
 
 
@@ -84,12 +84,19 @@ def read_texts(setting: Setting, *, measuring: bool = False) -> Texts:
 Told = Callable[[int, Measured], None]
 
 
-def measure(peer: Peer, texts: Texts, setting: Setting, told: Told | None = None) -> Measured:
+def measure(
+    peer: Peer,
+    texts: Texts,
+    setting: Setting,
+    told: Told | None = None,
+    against: Reference | None = None,
+) -> Measured:
     """`told` is given what is known at each rung of the model's budget, the last included, and may
-    end it all by an exception."""
+    end it all by an exception. `against`: see `_latency`."""
     from .lm.validation import Lesson, device_of
 
-    compression, latency = _compression(peer, texts.held_out), _latency(peer, texts.held_out)
+    compression = _compression(peer, texts.held_out)
+    latency = _latency(peer, some(texts.held_out, _SHARD), against)
     lesson = Lesson(
         texts.learnt,
         some(texts.held_out, setting.tokens // 2),  # characters: asking is to be short
@@ -110,39 +117,62 @@ def _compression(peer: Peer, texts: list[str]) -> float:
     return sum(map(len, texts)) / max(1, sum(len(peer.encode(text)) for text in texts))
 
 
-def _latency(peer: Peer, texts: list[str]) -> float:
-    """Milliseconds of processor time of this thread for the shard, the median of some rounds. The
-    clock stands still while others have the processor."""
-    shard = some(texts, _SHARD)
+def _latency(peer: Peer, shard: list[str], against: Reference | None) -> float:
+    """Milliseconds of processor time of one thread for the shard.
 
-    def once() -> float:
-        start = time.thread_time()
-        for text in shard:
-            peer.encode(text)
-        return (time.thread_time() - start) * 1e3
+    Choice: the reference is timed by its fastest round. A trial is timed in turn with the
+    reference; what counts is how many times as long it takes, and that is told in the milliseconds
+    of the reference. A machine that others use may be half as fast for minutes: a clock alone would
+    move all trials of one size, by more than they differ.
+    """
+    if against is None:
+        return min(_milliseconds(peer, shard) for _ in range(_ROUNDS))
+    other = open_any(against.path)
+    rounds = [_milliseconds(peer, shard) / _milliseconds(other, shard) for _ in range(1 + _ROUNDS)]
+    return median(rounds[1:]) * against.rungs[-1].latency  # the first round fills caches
 
-    return median([once() for _ in range(1 + _REPEATS)][1:])  # the first fills caches
+
+def _milliseconds(peer: Peer, shard: list[str]) -> float:
+    """By a clock that stands still while others have the processor."""
+    start = time.thread_time()
+    for text in shard:
+        peer.encode(text)
+    return (time.thread_time() - start) * 1e3
 
 
 # --- The reference ---------------------------------------------------------------------------
 
 
-def reference(size: int, texts: Texts, setting: Setting, folder: Path) -> list[Measured]:
-    """BPE-Standard of this size, measured at each rung: once, and then kept in the folder. Of
-    processes that want it at the same time one makes it, and the others wait."""
-    path = folder / f"reference-{size}.json"
+@dataclass(frozen=True)
+class Reference:
+    """BPE-Standard of one size: its file, and what was measured at each rung."""
+
+    path: Path
+    rungs: list[Measured]
+
+
+def reference(size: int, texts: Texts, setting: Setting, folder: Path) -> Reference:
+    """Made and measured once, and then kept in the folder. Of processes that want it at the same
+    time one makes it, and the others wait."""
     with alone(folder / f"reference-{size}.lock"):
-        if not path.exists():
+        if not _kept(folder, size).exists():
             documents = NotHeldOut(setting.corpus)
             peer = trained(REFERENCE, documents, size, folder / "baselines")
-            found: list[Measured] = []
-            measure(peer, texts, setting, lambda _, now: found.append(now))
-            write_whole(path, json.dumps([asdict(one) for one in found]))
-    return read_reference(path)
+            rungs: list[Measured] = []
+            measure(peer, texts, setting, lambda _, now: rungs.append(now))
+            kept = {"path": peer.path.relative_to(folder).as_posix(), "rungs": rungs}
+            write_whole(_kept(folder, size), json.dumps(kept, default=asdict))
+    return read_reference(folder, size)
 
 
-def read_reference(path: Path) -> list[Measured]:
-    return [Measured(**one) for one in json.loads(path.read_text(encoding="utf-8"))]
+def read_reference(folder: Path, size: int) -> Reference:
+    """Of a size for which there is one."""
+    kept = json.loads(_kept(folder, size).read_text(encoding="utf-8"))
+    return Reference(folder / kept["path"], [Measured(**one) for one in kept["rungs"]])
+
+
+def _kept(folder: Path, size: int) -> Path:
+    return folder / f"reference-{size}.json"
 
 
 @contextmanager

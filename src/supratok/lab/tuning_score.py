@@ -13,6 +13,11 @@ needs log2 P = B * C bits for a token of C characters, so
 
 Characters per token by themselves earn nothing: what counts is fewer bits per character, and that
 the more, the more characters a token has.
+
+The third term is of another size. Who encodes ten times as fast as a reference of 40 milliseconds
+earns log2(10) / log2(40) = 0.62, where the first two move by hundredths; so with the paper's
+weights the clock decides. To choose a recipe, rather than a program, leave it out:
+`--weights 1 1 0`.
 """
 
 from __future__ import annotations
@@ -65,10 +70,20 @@ class Weights:
 def score(found: Measured, reference: Measured, weights: Weights | None = None) -> float:
     """Paper 3.5, Equation 4."""
     weights = weights or Weights()
+    compression, perplexity, latency = terms(found, reference)
     return (
-        weights.compression * (found.compression / reference.compression - 1)
-        - weights.perplexity * more_bits(found.perplexity, reference.perplexity)
-        - weights.latency * more_bits(found.latency, reference.latency)
+        weights.compression * compression
+        - weights.perplexity * perplexity
+        - weights.latency * latency
+    )
+
+
+def terms(found: Measured, reference: Measured) -> tuple[float, float, float]:
+    """The paper's C_norm, P_norm and L_norm. Of the latter two, less is better."""
+    return (
+        found.compression / reference.compression - 1,
+        more_bits(found.perplexity, reference.perplexity),
+        more_bits(found.latency, reference.latency),
     )
 
 

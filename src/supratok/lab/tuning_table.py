@@ -15,9 +15,9 @@ from ..packages import package
 from .canvas import INK, MUTED, Canvas, dot, settings
 from .pictures import bars
 from .rows import cpu_model
-from .tables import Table
+from .tables import NOTHING, Table
 from .tuning_measure import REFERENCE, Setting, read_reference
-from .tuning_score import Measured
+from .tuning_score import Measured, terms
 from .tuning_space import Value, recipe_of
 from .tuning_study import Trial, best, open_study
 
@@ -83,7 +83,8 @@ def tuning_table(
     """A line for each trial, the best first; those that were given up stand behind, aside."""
     order = sorted(trials, key=lambda trial: (trial.pruned, -trial.score, trial.number))
     names = list(setting.space)
-    head = ["trial", *names, "C/T", "perplexity", "bits/character", "encoding ms", "score", "s", ""]
+    head = ["trial", *names, "C/T", "perplexity", "bits/character", "encoding ms", "C_norm",
+            "P_norm", "L_norm", "score", "s", ""]  # fmt: skip
     at = len(names) + 1
     found = best(trials)
     return Table(
@@ -91,16 +92,17 @@ def tuning_table(
         claim=f"The score of Equation 4 against {REFERENCE} of the same size: the best of"
         f" {len(trials)} trials is {found.score:.4f} ({_written(found.values)}).",
         head=head,
-        lines=[_line(trial, names) for trial in order],
+        lines=[_line(trial, names, folder) for trial in order],
         notes=[*_references(folder, trials), *_notes(setting, importance)],
         pictures=pictures,
-        higher=[at, at + 4],
+        higher=[at, at + 7],
         lower=[at + 2, at + 3],
         aside=[place for place, trial in enumerate(order) if trial.pruned],
     )
 
 
-def _line(trial: Trial, names: list[str]) -> list[str]:
+def _line(trial: Trial, names: list[str], folder: Path) -> list[str]:
+    reference = read_reference(folder, int(trial.values["vocab_size"])).rungs[-1]
     said = "given up" if trial.pruned else ""
     if trial.same_as is not None:
         said = f"as trial {trial.same_as}"
@@ -108,6 +110,7 @@ def _line(trial: Trial, names: list[str]) -> list[str]:
         str(trial.number),
         *(_cell(trial.values[name]) for name in names),
         *_figures(trial.measured),
+        *(NOTHING if trial.pruned else f"{term:+.4f}" for term in terms(trial.measured, reference)),
         f"{trial.score:.4f}",
         f"{trial.seconds:,.0f}",
         said,
@@ -135,7 +138,7 @@ def _references(folder: Path, trials: list[Trial]) -> list[str]:
     """What BPE-Standard reaches at each size that was tried."""
     notes = []
     for size in sorted({int(trial.values["vocab_size"]) for trial in trials}):
-        found = read_reference(folder / f"reference-{size}.json")[-1]
+        found = read_reference(folder, size).rungs[-1]
         compression, perplexity, bits, latency = _figures(found)
         notes.append(
             f"{REFERENCE} at {size:,}: {compression} characters per token, perplexity {perplexity}"
