@@ -184,6 +184,7 @@ def history(trials: list[Trial]) -> str:
     axes.step([trial.number for trial in whole], bests, where="post", color=INK, lw=1.4)
     axes.margins(0.05)
     canvas.grid("x")
+    axes.xaxis.get_major_locator().set_params(integer=True)
     canvas.grid("y")
     canvas.legend(["finished", "given up"], paper=["given up"])
     canvas.words(0, canvas.height - 34, "score; the line is the best so far", MUTED)
