@@ -53,6 +53,20 @@ def test_a_phase_as_events(clock: Clock) -> None:
     ]
 
 
+def test_a_note_stands_with_what_comes_after_it(clock: Clock) -> None:
+    stream, screen = io.StringIO(), io.StringIO()
+    for told in (Events(stream), Bars(Console(file=screen, width=200))):
+        told.start("trials", total=4, unit="trials")
+        told.note("best 0.12")
+        clock.now += 10
+        told.at(1)
+        told.start("others")
+        told.end()
+    notes = [event.get("note") for event in events(stream)]
+    assert notes == [None, "best 0.12", "best 0.12", None, None]
+    assert "trials: 25% 1 trials, 10.0 s, about 30.0 s left; best 0.12\n" in screen.getvalue()
+
+
 def test_events_come_five_times_a_second_and_the_last_always(clock: Clock) -> None:
     stream = io.StringIO()
     told = Events(stream)

@@ -1,5 +1,5 @@
 """The command `supratok`: train | encode | decode | count | inspect | compare | curate | mine |
-prune | refine | export | verify | graft | import | extend | bench | report.
+prune | refine | export | verify | graft | import | extend | bench | tune | report.
 
 What programs read goes to standard output, as UTF-8 whatever the terminal; what people watch while
 they wait goes to standard error. Exit codes: 0 well, 1 an error in one line, 2 a misspelt command,
@@ -37,6 +37,7 @@ from .commands import (
     refine,
     report,
     train,
+    tune,
     verify,
 )
 from .commands.common import (
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         (importing._import, importing.add_options, "a tokenizer from elsewhere, with its ids"),
         (extend.run, extend.add_options, "phrases as new tokens of a Hugging Face tokenizer"),
         (bench.run, bench.add_options, "tokenizers against each other on your corpus"),
+        (tune.run, tune.add_options, "look for the recipe with the best score on your corpus"),
         (report.run, report.add_options, "the tables and pictures of runs as one page"),
     ):
         name = _name(run)

@@ -32,6 +32,9 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
     def at(self, done: float, total: float | None = None) -> None:
         """So many units of the phase are done; the total may become known late."""
 
+    def note(self, text: str) -> None:
+        """A word on how the phase goes, shown with the next `at`: "best 0.12"."""
+
     def end(self, **facts: object) -> None:
         """The phase is over, and this is what came of it: words=680155, crossover=0.55."""
 
@@ -59,10 +62,12 @@ class _Watched(Progress):
     interval = 0.2
     first = 0.0  # seconds until the first `_moved`
     _phase: str | None = None
+    _said = ""
 
     def start(self, phase: str, total: float | None = None, unit: str = "") -> None:
         self.end()  # the phase before, if nobody did
         self._phase, self._done, self._total, self._unit = phase, 0.0, total, unit
+        self._said = ""
         self._began = time.monotonic()
         self._due = self._began + self.first
         self._started()
@@ -75,6 +80,9 @@ class _Watched(Progress):
         if now >= self._due and self._phase is not None:
             self._due = now + self.interval
             self._moved()
+
+    def note(self, text: str) -> None:
+        self._said = text
 
     def end(self, **facts: object) -> None:
         if self._phase is not None:
@@ -138,6 +146,7 @@ class Events(_Watched):
             unit=self._unit,
             seconds=round(self._seconds(), 3),
             eta=None if left is None else round(left, 1),
+            **({"note": self._said} if self._said else {}),
             **facts,
         )
 
@@ -163,16 +172,17 @@ class Bars(_Watched):
             self._rich = RichProgress(*_columns(), console=self._console)
             self._rich.start()
         self._task = self._rich.add_task(
-            str(self._phase), total=self._total, unit=self._unit, facts=None
+            str(self._phase), total=self._total, unit=self._unit, said="", facts=None
         )
 
     def _moved(self) -> None:
         if self._rich is not None:
-            self._rich.update(self._task, completed=self._done, total=self._total)
+            self._rich.update(self._task, completed=self._done, total=self._total, said=self._said)
             return
         share = f" {self._done / self._total:.0%}" if self._total else ""
         left = self._left()
         rest = "" if left is None else f", about {_clock(left)} left"
+        rest += f"; {self._said}" if self._said else ""
         amount = _amount(self._done, self._unit)
         self._print(f"{self._phase}:{share} {amount}, {_clock(self._seconds())}{rest}")
 
@@ -221,6 +231,7 @@ class _Note(ProgressColumn):
         words = [_amount(task.completed, task.fields["unit"])]
         if task.time_remaining is not None and not task.finished:
             words.append(f"about {_clock(task.time_remaining)} left")
+        words += [task.fields["said"]] if task.fields["said"] else []
         return Text(", ".join(words))
 
 

@@ -170,7 +170,7 @@ class Bench:
             counts.save(self._counts(entry, name))
             measured[name] = figures(counts)
         lossy = BASELINES[entry.name].loses if entry.name in BASELINES else ""
-        lost = asdict(losses(peer, _some(next(iter(self.tests.values())), _LOSSES)))
+        lost = asdict(losses(peer, some(next(iter(self.tests.values())), _LOSSES)))
         return {"vocab_size": peer.vocab_size, "measured": measured, "lossy": lossy,
                 "losses": lost, **made}  # fmt: skip
 
@@ -199,7 +199,7 @@ class Bench:
 
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
         """Of encoding, by label: all in turn, on the same text, on one thread."""
-        texts = _some(next(iter(self.tests.values())), _SPEED)
+        texts = some(next(iter(self.tests.values())), _SPEED)
         return speed([Named(row.entry.label, open_any(row.path)) for row in rows], texts)
 
 
@@ -213,7 +213,7 @@ def compared(row: Row, reference: Row, test: str) -> Difference | None:
 # --- Texts -----------------------------------------------------------------------------------
 
 
-class _NotHeldOut(Documents):
+class NotHeldOut(Documents):
     """The documents that training does not hold out."""
 
     def __iter__(self) -> Iterator[str]:
@@ -221,7 +221,7 @@ class _NotHeldOut(Documents):
 
 
 def _documents(corpus: list[Path], without_held_out: bool, first: int | None = None) -> Documents:
-    return (_NotHeldOut if without_held_out else Documents)(corpus, first)
+    return (NotHeldOut if without_held_out else Documents)(corpus, first)
 
 
 def held_out(corpus: list[Path]) -> list[str]:
@@ -246,7 +246,7 @@ def _digest(texts: list[str]) -> str:
     return found.hexdigest()
 
 
-def _some(texts: list[str], characters: int) -> list[str]:
+def some(texts: list[str], characters: int) -> list[str]:
     """The first documents, up to so many characters; one at least."""
     chosen: list[str] = []
     for text in texts:
