@@ -40,8 +40,11 @@ def token_losses(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
 
 
 def _parts(flat: Tensor, targets: Tensor, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-    size = max(1, _ROOM // rows)
-    return zip(flat.split(size), targets.split(size), strict=True)
+    """In halves of halves, so that they are of one size, for which programs are compiled."""
+    size = len(flat)
+    while size > 1 and size * rows > _ROOM:
+        size = -(-size // 2)
+    return zip(flat.split(max(1, size)), targets.split(max(1, size)), strict=True)
 
 
 def _surprise(logits: Tensor, targets: Tensor, scale: float) -> tuple[Tensor, Tensor]:
