@@ -89,24 +89,13 @@ def test_ladder(call: Any) -> None:
 
 
 def test_downstream(call: Any) -> None:
-    given = [
-        "--budget",
-        "1000",
-        "--only",
-        BPE,
-        "default",
-        "--shape",
-        "2",
-        "32",
-        "128",
-        "--items",
-        "4",
-    ]
-    tables = call("downstream", *given)
+    best = script("downstream").BEST
+    given = ["--budget", "1000", "--only", BPE, best, "--items", "4"]
+    tables = call("downstream", *given, "--shape", "2", "32", "128")
     assert set(tables) == {"table-2", "table-8", "table-10", "table-11"}
     tasks = tables["table-8"]["lines"]
     assert [line[:2] for line in tasks] == [
-        [task, name] for task in ("HellaSwag", "MMLU") for name in (BPE, "default")
+        [task, name] for task in ("HellaSwag", "MMLU") for name in (BPE, best)
     ]
     assert all(len(line[2].split(", ")) == 2 for line in tasks)  # two seeds
     assert "±" in tables["table-10"]["lines"][0][1]
