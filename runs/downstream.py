@@ -34,6 +34,7 @@ from supratok.lab import pictures
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.generation import distinct, first_words, sample
 from supratok.lab.lm.likelihood import endings
+from supratok.lab.lm.seeds import paired
 from supratok.lab.lm.tasks import Item, accuracy, compared, hellaswag, is_right, mmlu, questions
 from supratok.lab.tables import NOTHING, Table
 from variants import notes
@@ -168,7 +169,7 @@ def table_8(found: By) -> Table:
 
 
 def table_10(found: By) -> Table:
-    head = ["tokenizer", "bits/character", f"over {BPE}", "perplexity of a token",
+    head = ["tokenizer", "bits/character", f"over {BPE}", "p over seeds", "perplexity of a token",
             "tokens a document", "held out bits/character", f"over {BPE}", "paper PPL", "BPC",
             "tokens a document"]  # fmt: skip
     lines = []
@@ -176,21 +177,23 @@ def table_10(found: By) -> Table:
         base = found.get(BPE) if name != BPE else None
         # Seeds are compared with the same ones.
         pairs = list(zip(seeds, base or (), strict=False))
+        ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
         cells = []
         for test in (WIKITEXT, "held out"):
-            ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
             more = told(mean_against(ours, theirs, test)) if pairs else ""
             cells.append((spread([bits(row, test) for row in seeds]), more or NOTHING))
+        test_of = [[bits(row, WIKITEXT) for row in some] for some in (ours, theirs)]
+        chance = f"{paired(*test_of).p:.3f}" if len(pairs) > 1 else NOTHING
         known = seeds[0]["tests"][WIKITEXT]
         paper = PAPER_BITS.get(name)
         lines.append([
-            name, *cells[0],
+            name, *cells[0], chance,
             spread([row["tests"][WIKITEXT]["perplexity"] for row in seeds], ".2f"),
             f"{known['tokens_per_text']:,.0f}", *cells[1],
             *([f"{paper[0]}", f"{paper[1]}", f"{paper[2]:,}"] if paper else [NOTHING] * 3),
         ])  # fmt: skip
     return Table("Bits per character of WikiText-103 test (Table 10)", claim(__doc__), head, lines,
-                 paper=[7, 8, 9])  # fmt: skip
+                 paper=[8, 9, 10])  # fmt: skip
 
 
 def table_11(found: By) -> Table:

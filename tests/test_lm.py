@@ -20,6 +20,7 @@ from supratok.lab.lm.experiment import Setting, figures, learn, matched
 from supratok.lab.lm.loss import mean_loss, token_losses
 from supratok.lab.lm.model import Shape, new_decoder
 from supratok.lab.lm.parts import Sharing, Splitting, phrase_parts
+from supratok.lab.lm.seeds import _beyond, paired
 from supratok.lab.lm.stream import Stream
 from supratok.lab.lm.training import CHECKPOINT, Plan, train_model
 
@@ -307,3 +308,23 @@ def test_power_is_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
     kilowatt_hours = meter.spent.kilowatt_hours
     assert kilowatt_hours is not None
     assert 0.3 < kilowatt_hours * 1e4 < 0.7  # about 0.4 s at 360 W
+
+
+# --- Seeds
+
+
+@pytest.mark.parametrize(
+    ("t", "seeds", "p"),
+    [(1.0, 2, 0.5), (12.7062, 2, 0.05), (4.30265, 3, 0.05), (2.22814, 11, 0.05)],
+)
+def test_student_has_the_values_of_the_tables(t: float, seeds: int, p: float) -> None:
+    assert _beyond(t, seeds) == pytest.approx(p, rel=1e-3)
+
+
+def test_what_a_seed_does_to_both_is_no_difference() -> None:
+    found = paired([1.0, 2.0, 3.0], [0.5, 1.4, 2.5])
+    assert found.mean == pytest.approx(1.6 / 3)
+    assert found.p < 0.01
+    assert paired([1.0, 2.0], [1.0, 2.0]).p == 1.0
+    with pytest.raises(ValueError, match="1 and 1 seeds"):
+        paired([1.0], [2.0])
