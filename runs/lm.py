@@ -80,6 +80,7 @@ def model_options(
     add("--size", type=int, default=size, help="of the vocabularies")
     add("--shape", type=int, nargs=3, default=[*shape, CONTEXT], help="layers, width, context")
     add("--rate", type=float, default=rate, help="of learning, at its highest")
+    add("--warm-up", type=float, default=Plan.warm_up, help="share of the steps")
     add("--batch", type=int, default=32, help="windows of a step")
     add("--device", help="cuda where there is one, unless said")
     add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
@@ -119,7 +120,9 @@ HELPS: dict[str, dict[str, Any]] = {
 def job(row: str, args: argparse.Namespace, tokens: int, seed: int) -> Job:
     """Of a row: a tokenizer, and after a + how training is helped."""
     name, _, help = row.partition(" + ")
-    plan = Plan(tokens=tokens, batch=args.batch, rate=args.rate, seed=seed)
+    plan = Plan(
+        tokens=tokens, batch=args.batch, rate=args.rate, warm_up=args.warm_up, seed=seed
+    )  # fmt: skip
     return Job(name, args.size, Setting(plan, *args.shape, **(HELPS[help] if help else {})))
 
 
