@@ -238,7 +238,7 @@ def drawn(found: By) -> dict[str, str]:
     for name, seeds in found.items():
         row = seeds[0]
         density = row["characters"] / row["tokens"] * np.log(2)
-        step = max(1, len(row["curve"]) // 50)
+        step = max(1, len(row["curve"]) // 12)
         curves[name] = {
             int(tokens): loss / density for tokens, loss in row["curve"][step - 1 :: step]
         }

@@ -37,6 +37,7 @@ from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
+from supratok.lab.lm.parts import Splitting, phrase_parts
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.measures import articles
 from supratok.recipe import Boundaries, Curation, Screen
@@ -280,7 +281,9 @@ class Models:
         documents = self.ahead(job.name, job.size).result()
         with Meter() as meter:
             learnt = learn(job.setting, coder, documents, self.device)
-        tokens = sum(len(ids) + 1 for ids in documents)
+        tokens: float = sum(len(ids) + 1 for ids in documents)
+        if job.setting.splitting:
+            tokens += Splitting(phrase_parts(coder), job.setting.splitting).longer(documents)
         found = {
             "parameters": learnt.model.shape.parameters,
             "tokens": learnt.tokens,

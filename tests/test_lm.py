@@ -160,6 +160,7 @@ def test_splitting_never_changes_the_text(coder: Coder, share: float, seed: int)
     if share == 0:
         assert found.tolist() == ids.tolist()
     if share == 1:
+        assert len(found) == len(ids) + Splitting(parts, share).longer([ids])
         assert found.tolist() == [part for id in ids.tolist() for part in parts.of(id)]
 
 

@@ -17,6 +17,7 @@ words can help:
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,6 +77,10 @@ class Splitting:
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"share={self.share}: a probability from 0 to 1")
+
+    def longer(self, documents: Iterable[Ids]) -> float:
+        """How many more tokens there are to be expected of these."""
+        return self.share * sum(int((self.parts.counts[ids] - 1).sum()) for ids in documents)
 
     def __call__(self, ids: Ids, chance: np.random.Generator) -> Ids:
         counts = self.parts.counts[ids]
