@@ -74,13 +74,12 @@ def make_bench(
     args: argparse.Namespace,
     folder: Path,
     tests: Mapping[str, list[str]] | None,
-    first: Mapping[str, int] | None = None,
     corpus: Path | None = None,
 ) -> Bench:
     """On the corpus of the options, or another. Without tests: on its held-out documents."""
     corpus = corpus or first_documents(located(args.corpus, ENGLISH), args.documents, args.out)
     return Bench(
-        [corpus], folder, tests=tests, first={**(first or {}), **dict(args.first)}, recipes=OURS,
+        [corpus], folder, tests=tests, first=dict(args.first), recipes=OURS,
         threads=args.threads, again=args.again, checkout=ROOT, cache=args.cache,
     )  # fmt: skip
 
