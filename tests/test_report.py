@@ -11,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as Tree
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -361,8 +362,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "runs/one/a.svg").write_text("<html/>")
     assert main(["report", str(tmp_path / "runs"), "--out", str(out)]) == 1
     assert "a.svg: not an SVG picture" in capsys.readouterr().err
-    assert main(["report", str(tmp_path), "--out", str(out)]) == 1
+    (tmp_path / "none").mkdir()
+    assert main(["report", str(tmp_path / "none"), "--out", str(out)]) == 1
     assert "no table.json there" in capsys.readouterr().err
+
+
+def test_tables_are_found_however_deep(tmp_path: Path) -> None:
+    for name in ("runs/b", "runs/a/panel-b", "runs/a/panel-a"):
+        replace(example(), title=name).write(tmp_path / name)
+    found = [section.table.title for section in find([tmp_path / "runs"])]
+    assert found == ["runs/a/panel-a", "runs/a/panel-b", "runs/b"]
 
 
 def test_a_page_needs_no_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,17 +32,16 @@ class Section:
 
 
 def find(folders: Iterable[Path]) -> list[Section]:
-    """The tables of run folders, or of the folders in them, each once and in the order given."""
+    """The tables of run folders and of all folders in them, each once and in the order given."""
     found: dict[Path, None] = {}
     for folder in folders:
-        own = [folder] if (folder / NAME).is_file() else []
-        within = sorted(path.parent for path in folder.glob(f"*/{NAME}"))
-        if not own and not within:
+        within = sorted(path.parent for path in folder.rglob(NAME))
+        if not within:
             raise ValueError(
                 f"{folder}: no {NAME} there, nor in the folders in it; give a folder that a run has"
                 " finished in, such as build/runs/sweep, or the one above it"
             )
-        found |= dict.fromkeys(path.resolve() for path in own + within)
+        found |= dict.fromkeys(path.resolve() for path in within)
     return [_section(folder) for folder in found]
 
 
