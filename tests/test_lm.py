@@ -132,6 +132,11 @@ def test_skipping_is_reading() -> None:
     assert next(slow).tolist() == next(fast).tolist()
 
 
+def test_an_id_beyond_the_end_is_refused() -> None:
+    with pytest.raises(ValueError, match="id 9 in the text, and documents end with 7"):
+        Stream([np.array([3, 9], dtype=np.int32)], end=7)
+
+
 def test_a_stream_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="every document is empty"):
         Stream([np.array([], dtype=np.int32)], end=0)

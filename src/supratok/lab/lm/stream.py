@@ -32,6 +32,12 @@ class Stream:
         self._seed, self._change = seed, change
         if not self._documents:
             raise ValueError("no text to learn from: every document is empty; pass others")
+        highest = max(int(ids[:-1].max()) for ids in self._documents)
+        if highest >= end:
+            raise ValueError(
+                f"id {highest} in the text, and documents end with {end}: a tokenizer whose ids have"
+                " holes; choose one that numbers its tokens from 0 on"
+            )
 
     @property
     def tokens(self) -> int:
