@@ -35,8 +35,8 @@ class Stream:
         highest = max(int(ids[:-1].max()) for ids in self._documents)
         if highest >= end:
             raise ValueError(
-                f"id {highest} in the text, and documents end with {end}: a tokenizer whose ids have"
-                " holes; choose one that numbers its tokens from 0 on"
+                f"id {highest} in the text, and documents end with {end}: a tokenizer whose ids"
+                " have holes; choose one that numbers its tokens from 0 on"
             )
 
     @property
