@@ -72,9 +72,9 @@ WIKITEXT = "WikiText-103 test"
 class Tasks:
     """HellaSwag, MMLU and samples. What can be prepared is, while a model learns."""
 
-    __name__ = "tasks"
-
     def __init__(self, args: argparse.Namespace) -> None:
+        shots = f", {args.shots} shots" if args.shots else ""
+        self.__name__ = f"tasks{shots}" + (f", {args.items} items" if args.items else "")
         self._hellaswag = located(args.hellaswag, "test/hellaswag/hellaswag_val.jsonl.zst")
         self._mmlu = located(args.mmlu, "test/mmlu/mmlu.tar.zst")
         self._items, self._shots, self._room = args.items, args.shots, args.shape[2] - 1

@@ -199,8 +199,8 @@ class Models:
 
     # --- Tokenizers
 
-    def tokenizer(self, name: str, size: int) -> Path:
-        """A file of this tokenizer, trained unless it is there."""
+    def file(self, name: str, size: int) -> Path:
+        """Where this tokenizer is kept: a name for all that it depends on."""
         settings: Any = (
             dict(BASELINES[name].settings) if name in BASELINES else RECIPES[name](size).to_dict()
         )
@@ -208,6 +208,11 @@ class Models:
         key = hashlib.sha256(asked.encode()).hexdigest()[:12]
         file_name = f"{name.replace(', ', '-').replace(' ', '-')}-{size}-{key}.zst"
         path: Path = self.args.tokenizers / file_name
+        return path
+
+    def tokenizer(self, name: str, size: int) -> Path:
+        """The file of this tokenizer, which is trained unless it is there."""
+        path = self.file(name, size)
         if not path.exists():
             print(f"{name} {size:,}: training ...", flush=True)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -244,9 +249,9 @@ class Models:
     def rows_of(self, jobs: Sequence[Job], more: More | None = None) -> dict[Job, Figures]:
         """The figures of models, one after the other; while one learns, the text of the next is
         encoded. Where only finished ones are wanted, the others are left out."""
-        for job in jobs:
-            self.tokenizer(job.name, job.size)
         if self.args.prepare:
+            for job in jobs:
+                self.tokenizer(job.name, job.size)
             raise SystemExit(f"{self.args.tokenizers}: the tokenizers are there")
         wanted = [job for job in jobs if not self.args.finished or self.is_done(job, more)]
         missing = [job for job in wanted if not self.is_done(job, more)]
@@ -268,7 +273,7 @@ class Models:
             "row": f"{name} {size:,}, {setting.layers}L-{setting.width}d,"
             f" {setting.plan.tokens / 1e6:g} M tokens, seed {setting.plan.seed}",
             "code": f"lm {REVISION}",  # the same on every machine
-            "tokenizer": [name, size, self.tokenizer(name, size).name],
+            "tokenizer": [name, size, self.file(name, size).name],
             "corpus": self.texts.facts,
             "setting": asdict(setting),
             "more": more.__name__ if more else "",
