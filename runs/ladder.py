@@ -12,12 +12,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from lm import BPE, Job, Models, against, bits, called, job, model_options, told
+from lm import (
+    BPE,
+    Job,
+    Models,
+    against,
+    bits,
+    called,
+    compared,
+    job,
+    model_options,
+    notes,
+    round_of,
+)
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
 from supratok.lab.lm.experiment import Setting, matched
-from supratok.lab.tables import NOTHING, Table
-from variants import RATE, SHAPE, SIZE, notes
+from supratok.lab.tables import Table
+from variants import RATE, SHAPE, SIZE
 
 BUDGETS = [4_000_000, 8_000_000, 16_000_000, 32_000_000, 64_000_000, 128_000_000]
 ROWS = [BPE, "default", "default + shared"]
@@ -48,10 +60,7 @@ def same_text(models: Models, jobs: list[Job]) -> list[Job]:
     for one in jobs:
         if one.name == BPE:
             continue
-        rounds = [
-            sum(len(ids) + 1 for ids in models.ahead(name, one.size).result())
-            for name in (BPE, one.name)
-        ]
+        rounds = [round_of(models.ahead(name, one.size).result()) for name in (BPE, one.name)]
         shapes = [one.setting.shape(models.coder(name, one.size)) for name in (BPE, one.name)]
         plan = matched(one.setting.plan, "text", (shapes[0], shapes[1]), (rounds[0], rounds[1]))
         found.append(replace(one, setting=replace(one.setting, plan=plan)))
@@ -59,15 +68,12 @@ def same_text(models: Models, jobs: list[Job]) -> list[Job]:
 
 
 def line(one: Job, found: Figures, base: Figures | None, protocol: str) -> list[str]:
-    cells = []
-    for test in TESTS:
-        more = told(against(found, base, test)) if base and base is not found else NOTHING
-        cells += [f"{bits(found, test):.4f}", more]
     setting = one.setting
     seed = f", seed {setting.plan.seed}" if setting.plan.seed else ""
     return [
-        f"{setting.layers}L-{setting.width}d{seed}", f"{found['tokens'] / 1e6:.1f} M", protocol,
-        called(one), f"{found['characters'] / 1e6:,.0f} M", *cells,
+        f"{setting}{seed}", f"{found['tokens'] / 1e6:.1f} M", protocol,
+        called(one), f"{found['characters'] / 1e6:,.0f} M",
+        *compared(found, base, TESTS),
     ]  # fmt: skip
 
 

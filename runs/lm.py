@@ -1,6 +1,6 @@
 """What the scripts share that train language models: texts, tokenizers, rows, the cells of tables.
 
-    args = model_options("Bits per character.", "ladder").parse_args()
+    args = model_options("Bits per character.", "ladder", 32_000, (6, 384), 2e-3).parse_args()
     models = Models(args)
     rows = models.rows_of([Job("default", 32_000, Setting(Plan(tokens=20_000_000), 6, 384))])
 
@@ -39,7 +39,9 @@ from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
 from supratok.lab.lm.parts import Splitting, phrase_parts
 from supratok.lab.lm.training import REVISION, Plan
+from supratok.lab.lm.validation import device_of
 from supratok.lab.measures import articles
+from supratok.lab.tables import NOTHING
 from supratok.recipe import Boundaries, Curation, Screen
 
 BPE = "BPE-Bytes-GPT4o"  # lossless, and what others are held against
@@ -67,7 +69,6 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     "with entropy filtering": lambda size: Recipe(vocab_size=size, curation=Curation()),
 }
 More = Callable[[Any, Coder, str], Figures]  # what else is measured: of a model, on a device
-TESTS = ("deciding", "held out", "WikiText-103 validation", "WikiText-103 test")
 _CHARACTERS = 1_500_000  # of each half of the held-out documents
 
 
@@ -83,7 +84,7 @@ def model_options(
     add("--rate", type=float, default=rate, help="of learning, at its highest")
     add("--warm-up", type=float, default=Plan.warm_up, help="share of the steps")
     add("--batch", type=int, default=32, help="windows of a step")
-    add("--device", help="cuda where there is one, unless said")
+    add("--device", default="auto", help="cuda where there is one, unless said")
     add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
     add("--tokenizers", type=Path, default=Path("build/tokenizers"), help="where they are kept")
     add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
@@ -143,14 +144,12 @@ class Texts:
     def __init__(self, corpus: Path, wikitext: Path) -> None:
         self.learn: list[str] = []
         halves: dict[bool, list[str]] = {True: [], False: []}
-        hashing, size = hashlib.sha256(), 0
-        for text in open_corpus(corpus):
-            data = text.encode()
-            hashing.update(len(data).to_bytes(8, "little") + data)
-            size += 1
+        texts = list(open_corpus(corpus))
+        for text in texts:
             code = digest(text)
             (halves[is_for_measuring(code)] if is_held_out(code) else self.learn).append(text)
-        self.facts: Figures = {"sha256": hashing.hexdigest(), "documents": size}
+        known = Documents(texts).facts
+        self.facts: Figures = {name: known[name] for name in ("sha256", "documents")}
         self.characters = sum(map(len, self.learn))
         self.tests = {
             "deciding": _first(halves[False]),
@@ -193,9 +192,7 @@ class Models:
 
     @functools.cached_property
     def device(self) -> str:
-        import torch
-
-        return self.args.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        return device_of(self.args.device)
 
     # --- Tokenizers
 
@@ -270,7 +267,7 @@ class Models:
     def _asked(self, job: Job, more: More | None) -> Figures:
         name, size, setting = job.name, job.size, job.setting
         return {
-            "row": f"{name} {size:,}, {setting.layers}L-{setting.width}d,"
+            "row": f"{name} {size:,}, {setting},"
             f" {setting.plan.tokens / 1e6:g} M tokens, seed {setting.plan.seed}",
             "code": f"lm {REVISION}",  # the same on every machine
             "tokenizer": [name, size, self.file(name, size).name],
@@ -286,7 +283,7 @@ class Models:
         documents = self.ahead(job.name, job.size).result()
         with Meter() as meter:
             learnt = learn(job.setting, coder, documents, self.device)
-        tokens: float = sum(len(ids) + 1 for ids in documents)
+        tokens: float = round_of(documents)
         if job.setting.splitting:
             tokens += Splitting(phrase_parts(coder), job.setting.splitting).longer(documents)
         found = {
@@ -313,6 +310,11 @@ def _called(device: str) -> str:
     return str(torch.cuda.get_device_name()) if device.startswith("cuda") else "processor"
 
 
+def round_of(documents: Sequence[Ids]) -> int:
+    """How many tokens it takes to read all documents once, with their ends."""
+    return sum(len(ids) + 1 for ids in documents)
+
+
 # --- Cells
 
 
@@ -337,6 +339,15 @@ def mean_against(rows: Sequence[Figures], others: Sequence[Figures], test: str) 
     return difference(means[0], means[1])  # which tells how much more the second has
 
 
+def compared(row: Figures, base: Figures | None, tests: Sequence[str]) -> list[str]:
+    """Of each test two cells: the bits, and how many more than the base has."""
+    cells = []
+    for test in tests:
+        more = told(against(row, base, test)) if base and base is not row else NOTHING
+        cells += [f"{bits(row, test):.4f}", more]
+    return cells
+
+
 def told(found: Difference) -> str:
     """+1.2% (+0.9% to +1.5%); fewer bits are better."""
     return f"{found.value:+.2%} ({found.low:+.2%} to {found.high:+.2%})"
@@ -349,3 +360,17 @@ def spread(values: Sequence[float], form: str = ".4f") -> str:
         return format(mean, form)
     deviation = math.sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
     return f"{mean:{form}} ± {deviation:{form}}"
+
+
+def notes(models: Models, found: Sequence[Figures]) -> list[str]:
+    """What models learnt from, what is compared, and on what machines."""
+    return [
+        f"documents learnt from: {len(models.texts.learn):,} of {models.texts.facts['documents']:,}"
+        f" ({models.texts.characters / 1e6:,.0f} M characters), SHA-256"
+        f" {models.texts.facts['sha256'][:12]}; the rest is held out, half to decide by, half to"
+        " measure on",
+        "over: how many more bits for the same texts; in brackets 95% intervals by bootstrap over"
+        " documents, which say nothing about other seeds",
+        f"device: {', '.join(dict.fromkeys(row['device'] for row in found))};"
+        f" {models.rows.about()}",
+    ]

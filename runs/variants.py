@@ -1,7 +1,7 @@
 """Claim: which phrases cost a model bits, which pay, and whether training can be helped.
 
     python runs/variants.py
-    python runs/variants.py --only default "default, shared" --budget 16000000
+    python runs/variants.py --only default "default + shared" --budget 16000000
 
 A small model (6L-384d) over vocabularies of 32,000, all with the same budget of tokens, as in the
 paper. Recipes differ in one thing each; helps are those of supratok.lab.lm.parts. The half of the
@@ -11,19 +11,10 @@ tell what came of it.
 
 from __future__ import annotations
 
-from lm import (
-    BPE,
-    HELPS,
-    Models,
-    against,
-    bits,
-    job,
-    model_options,
-    told,
-)
+from lm import BPE, HELPS, Models, bits, compared, job, model_options, notes
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.tables import Table
 
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 40_000_000
 ROWS = [
@@ -37,10 +28,7 @@ HEAD = [
 
 
 def line(row: str, found: Figures, base: Figures | None) -> list[str]:
-    cells = []
-    for test in ("deciding", "held out", "WikiText-103 test"):
-        more = told(against(found, base, test)) if base and found is not base else NOTHING
-        cells += [f"{bits(found, test):.4f}", more]
+    cells = compared(found, base, ("deciding", "held out", "WikiText-103 test"))
     density = found["tests"]["held out"]["characters_per_token"]
     return [row, f"{density:.3f}", *cells, f"{found['tokens'] / found['seconds']:,.0f}"]
 
@@ -65,19 +53,6 @@ def main(arguments: list[str] | None = None) -> None:
         HEAD, lines, [*notes(models, list(found.values())), command("variants", arguments)],
     )  # fmt: skip
     write_table(args.out, table, drawn({row: figures for (row, _), figures in found.items()}))
-
-
-def notes(models: Models, found: list[Figures]) -> list[str]:
-    return [
-        f"documents learnt from: {len(models.texts.learn):,} of {models.texts.facts['documents']:,}"
-        f" ({models.texts.characters / 1e6:,.0f} M characters), SHA-256"
-        f" {models.texts.facts['sha256'][:12]}; the rest is held out, half to decide by, half to"
-        " measure on",
-        "over: how many more bits for the same texts; in brackets 95% intervals by bootstrap over"
-        " documents, which say nothing about other seeds",
-        f"device: {', '.join(dict.fromkeys(row['device'] for row in found))};"
-        f" {models.rows.about()}",
-    ]
 
 
 def drawn(found: dict[str, Figures]) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""What the paper claims about compression, as programs for any corpus."""
+"""What the paper claims about compression and models, as programs for any corpus."""

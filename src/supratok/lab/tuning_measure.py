@@ -1,6 +1,6 @@
 """What tuning measures of one tokenizer, and of BPE-Standard at the same size.
 
-    texts = read_texts([Path("corpus.jsonl.zst")], setting)
+    texts = read_texts(setting)
     found = measure(peer, texts, setting, told)
 
 Tokenizers learn from the corpus as `train` does: without the documents it holds out. Of those, the

@@ -45,6 +45,9 @@ class Setting:
         if self.phrases not in get_args(Phrases):
             raise ValueError(f"phrases={self.phrases!r}: choose one of {get_args(Phrases)}")
 
+    def __str__(self) -> str:
+        return f"{self.layers}L-{self.width}d"
+
     def shape(self, coder: Coder) -> Shape:
         return Shape(coder.rows, self.layers, self.width, self.context)
 
