@@ -27,6 +27,7 @@ from lm import (
     mean_against,
     model_options,
     notes,
+    row_name,
     spread,
     told,
 )
@@ -252,7 +253,7 @@ def main(arguments: list[str] | None = None) -> None:
         "Models of 12 layers over tokenizers of one size.", "downstream", SIZE, (12, 768), 1e-3
     )
     add = parser.add_argument
-    add("--only", nargs="+", default=ROWS, metavar="ROW", help="as in runs/variants.py")
+    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
     add("--budget", type=int, default=BUDGET, help="tokens")
     add("--hellaswag", type=Path, help="instead of that of SUPRATOK_DATA")
     add("--mmlu", type=Path, help="likewise")

@@ -24,6 +24,7 @@ from lm import (
     model_options,
     notes,
     round_of,
+    row_name,
 )
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
@@ -82,7 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
         "Bits per character over budgets and sizes of models.", "ladder", SIZE, SHAPE, RATE
     )
     add = parser.add_argument
-    add("--only", nargs="+", default=ROWS, metavar="ROW", help="as in runs/variants.py")
+    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
     add("--budgets", type=int, nargs="+", default=BUDGETS, metavar="TOKENS")
     add("--shapes-at", type=int, default=SHAPES_AT, metavar="TOKENS", help="0: no other shapes")
     args = parser.parse_args(arguments)

@@ -37,7 +37,6 @@ from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
-from supratok.lab.lm.parts import Splitting, phrase_parts
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.lm.validation import device_of
 from supratok.lab.measures import articles
@@ -115,12 +114,31 @@ HELPS: dict[str, dict[str, Any]] = {
     "split 30%": {"splitting": 0.3},
     "mean": {"phrases": "mean"},
     "shared": {"phrases": "shared"},
+    "composed": {"phrases": "composed"},
     "shared, split 10%": {"phrases": "shared", "splitting": 0.1},
+    "shared, split 10% fading": {"phrases": "shared", "splitting": 0.1, "fading": True},
+    "shared, split 30% fading": {"phrases": "shared", "splitting": 0.3, "fading": True},
+    "shared, split all fading": {"phrases": "shared", "splitting": 1.0, "fading": True},
+    "composed, split 30% fading": {"phrases": "composed", "splitting": 0.3, "fading": True},
+    "composed, split all fading": {"phrases": "composed", "splitting": 1.0, "fading": True},
 }
+_UNHELPED = {"splitting": 0.0, "fading": False, "phrases": "chance"}
+
+
+def row_name(text: str) -> str:
+    """An option's value: a tokenizer, and after a + how training is helped."""
+    name, plus, help = text.partition(" + ")
+    if name not in RECIPES and name not in BASELINES:
+        raise argparse.ArgumentTypeError(
+            f"{name!r}: choose one of {', '.join([*RECIPES, *BASELINES])}"
+        )
+    if plus and help not in HELPS:
+        raise argparse.ArgumentTypeError(f"{help!r}: choose one of {', '.join(HELPS)}")
+    return text
 
 
 def job(row: str, args: argparse.Namespace, tokens: int, seed: int) -> Job:
-    """Of a row: a tokenizer, and after a + how training is helped."""
+    """Of a row, called as in `row_name`."""
     name, _, help = row.partition(" + ")
     plan = Plan(
         tokens=tokens, batch=args.batch, rate=args.rate, warm_up=args.warm_up, seed=seed
@@ -130,9 +148,9 @@ def job(row: str, args: argparse.Namespace, tokens: int, seed: int) -> Job:
 
 def called(one: Job) -> str:
     """A row's name, from its job."""
-    help = {"splitting": one.setting.splitting, "phrases": one.setting.phrases}
+    help = {name: getattr(one.setting, name) for name in _UNHELPED}
     for name, changes in HELPS.items():
-        if {"splitting": 0.0, "phrases": "chance", **changes} == help:
+        if _UNHELPED | changes == help:
             return f"{one.name} + {name}"
     return one.name
 
@@ -284,8 +302,8 @@ class Models:
         with Meter() as meter:
             learnt = learn(job.setting, coder, documents, self.device)
         tokens: float = round_of(documents)
-        if job.setting.splitting:
-            tokens += Splitting(phrase_parts(coder), job.setting.splitting).longer(documents)
+        if change := job.setting.change(coder):
+            tokens += change.longer(documents, learnt.tokens)
         found = {
             "parameters": learnt.model.shape.parameters,
             "tokens": learnt.tokens,

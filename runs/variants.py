@@ -11,12 +11,12 @@ tell what came of it.
 
 from __future__ import annotations
 
-from lm import BPE, HELPS, Models, bits, compared, job, model_options, notes
+from lm import BPE, HELPS, Models, bits, compared, job, model_options, notes, row_name
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
 from supratok.lab.tables import Table
 
-SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 40_000_000
+SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
 ROWS = [
     BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
     "PMI 4", "300 documents", "whole words", "careful", *(f"default + {help}" for help in HELPS),
@@ -37,8 +37,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser = model_options(
         "Bits per character by recipe and by help.", "variants", SIZE, SHAPE, RATE
     )
-    parser.add_argument("--only", nargs="+", choices=ROWS, default=ROWS, metavar="ROW")
-    parser.add_argument("--budget", type=int, default=BUDGET, help="tokens")
+    add = parser.add_argument
+    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
+    add("--budget", type=int, default=BUDGET, help="tokens")
     args = parser.parse_args(arguments)
     models, seeds = Models(args), args.seeds or [0]
     jobs = {(row, seed): job(row, args, args.budget, seed) for seed in seeds for row in args.only}

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 import supratok
 from supratok.compare import open_any
 from supratok.lab.lm import loss as loss_module
+from supratok.lab.lm import stream as stream_module
 from supratok.lab.lm.bits import bits_per_character
-from supratok.lab.lm.coder import Coder
+from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn, matched
 from supratok.lab.lm.loss import mean_loss, token_losses
-from supratok.lab.lm.model import Shape, new_decoder
+from supratok.lab.lm.model import Decoder, Shape, new_decoder
 from supratok.lab.lm.parts import Sharing, Splitting, phrase_parts
 from supratok.lab.lm.seeds import _beyond, paired
 from supratok.lab.lm.stream import Stream
@@ -54,8 +55,6 @@ def test_as_many_parameters_as_in_the_paper(layers: int, width: int, count: int)
     shape = Shape(256_000, layers, width)
     assert shape.parameters == count
     with torch.device("meta"):
-        from supratok.lab.lm.model import Decoder
-
         assert sum(weight.numel() for weight in Decoder(shape).parameters()) == count
 
 
@@ -112,11 +111,26 @@ def test_the_stream_leaves_nothing_out_and_repeats_itself() -> None:
     stream = Stream(documents, end=99, seed=3)
     batches = stream.batches(size=2, length=6)
     read = np.concatenate([next(batches)[:, :-1].ravel() for _ in range(24)])
-    rounds = np.concatenate([stream.round(number) for number in range(4)])
-    assert read.tolist() == rounds[: len(read)].tolist()
-    assert sorted(stream.round(0).tolist()) == sorted([*range(70), *[99] * 10])
-    assert stream.round(0).tolist() != stream.round(1).tolist()
+    rounds = [np.concatenate(list(stream.round(number))).tolist() for number in range(4)]
+    assert read.tolist() == [id for ids in rounds for id in ids][: len(read)]
+    assert sorted(rounds[0]) == sorted([*range(70), *[99] * 10])
+    assert rounds[0] != rounds[1]
     assert stream.tokens == 80
+
+
+def test_a_change_is_told_where_in_the_stream_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "_PORTION", 4)
+    places: list[int] = []
+
+    def change(ids: Ids, place: int, chance: np.random.Generator) -> Ids:
+        places.extend(range(place, place + len(ids)))
+        return np.repeat(ids, 2)
+
+    stream = Stream([np.arange(5, dtype=np.int32)], end=5, change=change)
+    batches = stream.batches(size=1, length=5)
+    read = np.concatenate([next(batches)[0, :-1] for _ in range(6)])
+    assert read.tolist() == np.repeat([*range(6), *range(6)], 2).tolist()
+    assert places[:12] == list(range(12))
 
 
 def test_what_is_to_be_told_at_the_end_of_a_window_begins_the_next() -> None:
@@ -160,18 +174,39 @@ def test_parts_are_the_words_of_phrases(coder: Coder) -> None:
 def test_splitting_never_changes_the_text(coder: Coder, share: float, seed: int) -> None:
     parts = phrase_parts(coder)
     ids = coder.encode(TEXTS[seed % len(TEXTS)])
-    found = Splitting(parts, share)(ids, np.random.default_rng(seed))
+    found = Splitting(parts, share)(ids, 0, np.random.default_rng(seed))
     assert coder.peer.decode(found.tolist()) == coder.peer.decode(ids.tolist())
     if share == 0:
         assert found.tolist() == ids.tolist()
     if share == 1:
-        assert len(found) == len(ids) + Splitting(parts, share).longer([ids])
+        assert len(found) == len(ids) + Splitting(parts, share).longer([ids], 1)
         assert found.tolist() == [part for id in ids.tolist() for part in parts.of(id)]
 
 
-def test_sharing_adds_the_mean_of_the_words(coder: Coder) -> None:
+def test_splitting_fades(coder: Coder) -> None:
+    """To nothing at its end; and as many tokens more as were foretold."""
     parts = phrase_parts(coder)
-    sharing, table = Sharing(parts, "cpu"), torch.randn(coder.rows, 8)
+    ids = np.tile(np.concatenate(coder.encode_all(TEXTS)), 20)
+    budget, until = len(ids), round(len(ids) * 0.6)
+    fading = Splitting(parts, 0.5, until)
+    whole = fading(ids, 0, np.random.default_rng(0))
+    expected = fading.longer([ids], budget)
+    assert expected == pytest.approx(0.5 * 0.3 * (parts.counts[ids] - 1).sum(), rel=1e-9)
+    assert len(whole) - len(ids) == pytest.approx(expected, rel=0.1)
+    assert whole[-(budget - until) :].tolist() == ids[until:].tolist()
+    assert fading(ids, until, np.random.default_rng(0)).tolist() == ids.tolist()
+    early = fading(ids[:until], 0, np.random.default_rng(1))
+    late = fading(ids[:until], until // 2, np.random.default_rng(1))
+    assert len(ids[:until]) < len(late) < len(early)
+    with pytest.raises(ValueError, match="until=0"):
+        Splitting(parts, 0.5, 0)
+
+
+@pytest.mark.parametrize("composed", [False, True])
+def test_sharing_adds_the_mean_of_the_words(coder: Coder, composed: bool) -> None:
+    """Matrices that have learnt nothing yet change nothing."""
+    parts = phrase_parts(coder)
+    sharing, table = Sharing(parts, 8, composed), torch.randn(coder.rows, 8)
     full = sharing.full(table)
     for id in range(coder.rows):
         mean = table[parts.of(id)].mean(dim=0) if parts.counts[id] > 1 else 0.0
@@ -182,6 +217,25 @@ def test_sharing_adds_the_mean_of_the_words(coder: Coder) -> None:
     assert torch.allclose(started[phrase], table[parts.of(phrase)].mean(dim=0), atol=1e-6)
     sharing.start(started, own=True)
     assert not started[phrase].any()
+
+
+def test_composing_tells_the_first_word_from_the_last(coder: Coder) -> None:
+    parts = phrase_parts(coder)
+    sharing, table = Sharing(parts, 4, composed=True), torch.randn(coder.rows, 4)
+    first, middle, last = (torch.randn(4, 4) for _ in range(3))
+    with torch.no_grad():
+        for name, matrix in {"first": first, "middle": middle, "last": last}.items():
+            sharing.get_parameter(name).copy_(matrix)
+        full = sharing.full(table)
+    assert max(parts.counts) > 2
+    for id in parts.phrases.tolist():
+        words = table[parts.of(id)]
+        mapped = [
+            word @ (first if place == 0 else last if place == len(words) - 1 else middle)
+            for place, word in enumerate(words)
+        ]
+        expected = table[id] + torch.stack(mapped).mean(dim=0)
+        assert torch.allclose(full[id], expected, atol=1e-5)
 
 
 # --- Training
@@ -199,40 +253,51 @@ def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
     assert learnt.curve[-1][1] < learnt.curve[0][1]
 
 
-@pytest.mark.parametrize("phrases", ["mean", "shared"])
+@pytest.mark.parametrize("phrases", ["mean", "shared", "composed"])
 def test_helped_models_end_as_plain_ones(coder: Coder, phrases: str) -> None:
     """What was shared is written into the table: the model alone gives the figures."""
     plan = Plan(tokens=10_000, batch=8, rate=5e-3)
-    setting = Setting(plan, **TINY, splitting=0.2, phrases=phrases)  # type: ignore[arg-type]
+    setting = Setting(plan, **TINY, splitting=0.2, fading=True, phrases=phrases)  # type: ignore[arg-type]
     learnt = learn(setting, coder, coder.encode_all(TEXTS), "cpu")
     found = figures(learnt.model, coder, {"some": TEXTS[:2]}, "cpu")["some"]
     assert found["bits_per_character"] < 1.5
     assert abs(learnt.curve[-1][1] - np.log(found["perplexity"])) < 1.0
 
 
-def test_a_run_that_was_stopped_ends_as_it_would_have(coder: Coder, tmp_path: Path) -> None:
-    stream = Stream(coder.encode_all(TEXTS), coder.end, seed=5)
+@pytest.mark.parametrize("helped", [False, True])
+def test_a_run_that_was_stopped_ends_as_it_would_have(
+    coder: Coder, tmp_path: Path, helped: bool
+) -> None:
+    parts = phrase_parts(coder)
+    assert len(parts.phrases)
+    change = Splitting(parts, 0.5, 3_000) if helped else None
+    stream = Stream(coder.encode_all(TEXTS), coder.end, 5, change)
     plan = Plan(tokens=4_000, batch=4, at_once=2, rate=3e-3, seed=5)
-    whole = train_model(new_decoder(Shape(coder.rows, **TINY), 5), plan, stream)
+
+    def model(seed: int) -> Decoder:
+        return new_decoder(Shape(coder.rows, **TINY), seed)
+
+    def sharing() -> Sharing | None:
+        return Sharing(parts, TINY["width"], composed=True) if helped else None
+
+    whole = train_model(model(5), plan, stream, sharing=sharing())
 
     def stop(tokens: int, loss: float) -> None:
         if tokens > 2_000:
             raise KeyboardInterrupt
 
-    parts = phrase_parts(coder)
-    assert len(parts.phrases)
     with pytest.raises(KeyboardInterrupt):
         train_model(
-            new_decoder(Shape(coder.rows, **TINY), 5), plan, stream,
-            folder=tmp_path, every=0.0, watch=stop,
-        )  # fmt: skip
-    again = train_model(new_decoder(Shape(coder.rows, **TINY), 6), plan, stream, folder=tmp_path)
+            model(5), plan, stream, sharing=sharing(), folder=tmp_path, every=0.0, watch=stop
+        )
+    again = train_model(model(6), plan, stream, sharing=sharing(), folder=tmp_path)
     for first, second in zip(whole.model.parameters(), again.model.parameters(), strict=True):
         assert torch.allclose(first, second, atol=1e-6)
     assert [tokens for tokens, _ in again.curve] == [tokens for tokens, _ in whole.curve]
-    with pytest.raises(ValueError, match=f"{CHECKPOINT}: a run of another plan"):
-        other = Plan(tokens=8_000, batch=4, rate=3e-3, seed=5)
-        train_model(new_decoder(Shape(coder.rows, **TINY), 5), other, stream, folder=tmp_path)
+    other = Plan(tokens=8_000, batch=4, rate=3e-3, seed=5)
+    for asked, beside in ((other, sharing()), (plan, Sharing(parts, TINY["width"]))):
+        with pytest.raises(ValueError, match=f"{CHECKPOINT}: a run of another plan"):
+            train_model(model(5), asked, stream, sharing=beside, folder=tmp_path)
 
 
 def test_gradients_in_two_goes_are_those_in_one(coder: Coder) -> None:

@@ -26,19 +26,21 @@ from .parts import Sharing, Splitting, phrase_parts
 from .stream import Stream
 from .training import Learnt, Plan, train_model
 
-Phrases = Literal["chance", "mean", "shared"]
+Phrases = Literal["chance", "mean", "shared", "composed"]
 Protocol = Literal["tokens", "text", "compute"]
+_FADED = 0.8  # Choice: of the budget; the rest is read as it will be read ever after
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a model learns, whatever its tokenizer. See `parts` for the last two."""
+    """How a model learns, whatever its tokenizer. See `parts` for the last three."""
 
     plan: Plan
     layers: int = 12
     width: int = 768
     context: int = CONTEXT
     splitting: float = 0.0  # how often a phrase is read as its words
+    fading: bool = False  # whether that falls to nothing before training ends
     phrases: Phrases = "chance"  # how the embeddings of phrases begin, or are shared all along
 
     def __post_init__(self) -> None:
@@ -51,6 +53,13 @@ class Setting:
     def shape(self, coder: Coder) -> Shape:
         return Shape(coder.rows, self.layers, self.width, self.context)
 
+    def change(self, coder: Coder) -> Splitting | None:
+        """What is done to the stream."""
+        if not self.splitting:
+            return None
+        until = round(self.plan.tokens * _FADED) if self.fading else None
+        return Splitting(phrase_parts(coder), self.splitting, until)
+
 
 def learn(
     setting: Setting,
@@ -61,16 +70,15 @@ def learn(
     progress: Progress | None = None,
 ) -> Learnt:
     """A model of the coder's tokens, from documents that it has encoded."""
-    plan, change, sharing = setting.plan, None, None
+    plan, sharing = setting.plan, None
     model = new_decoder(setting.shape(coder), plan.seed).to(device)
-    if setting.splitting or setting.phrases != "chance":
-        parts = phrase_parts(coder)
-        change = Splitting(parts, setting.splitting) if setting.splitting else None
-        if setting.phrases != "chance":
-            shared = Sharing(parts, device)
-            shared.start(model.table.data, own=setting.phrases == "shared")
-            sharing = shared if setting.phrases == "shared" else None
-    stream = Stream(documents, coder.end, plan.seed, change)
+    if setting.phrases != "chance":
+        composed = setting.phrases == "composed"
+        sharing = Sharing(phrase_parts(coder), setting.width, composed).to(device)
+        sharing.start(model.table.data, own=setting.phrases != "mean")
+        if setting.phrases == "mean":
+            sharing = None
+    stream = Stream(documents, coder.end, plan.seed, setting.change(coder))
     return train_model(
         model, plan, stream, device, sharing=sharing, folder=folder, progress=progress
     )

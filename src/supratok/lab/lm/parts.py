@@ -1,14 +1,18 @@
-"""Phrases and the words they are made of, and three ways to help a model that learns phrases.
+"""Phrases and the words they are made of, and ways to help a model that learns phrases.
 
 A phrase is rarer than its words, so a short training sees too little of it. What is known about its
 words can help:
 
 - **Splitting** (superword dropout): now and then a phrase is read as its words, so that the model
-  meets the words too, and learns that both mean the same.
+  meets the words too, and learns that both mean the same. It may fade: a model that has to expect
+  words to the end keeps a share of its belief for what a tokenizer never writes.
 - **Starting** from the words: the embedding of a phrase begins as the mean of theirs.
 - **Sharing** with the words: all through training the embedding of a phrase is the mean of theirs
   plus a part of its own. What is learnt about a word reaches its phrases at once. When training
   ends, the sum is written into the table, so the model is a plain one.
+- **Composing** of the words: sharing, but the first, the last and the words between them each pass
+  a matrix that is learnt. A phrase is foretold by how it begins and foretells by how it ends; a
+  mean treats both alike.
 
     parts = phrase_parts(coder)              # " New York" -> " New", " York"
     Stream(documents, coder.end, change=Splitting(parts, share=0.1))
@@ -23,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from ...compare import Spelling
 from .coder import Coder, Ids
@@ -69,46 +73,83 @@ def phrase_parts(coder: Coder) -> Parts:
 
 @dataclass(frozen=True)
 class Splitting:
-    """Reads each phrase as its words with the probability `share`."""
+    """Reads each phrase as its words with the probability `share`, which falls in a straight line
+    to nothing at the token `until` of the stream, if that is given."""
 
     parts: Parts
     share: float
+    until: int | None = None
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"share={self.share}: a probability from 0 to 1")
+        if self.until is not None and self.until < 1:
+            raise ValueError(f"until={self.until}: a number of tokens above 0, or None")
 
-    def longer(self, documents: Iterable[Ids]) -> float:
-        """How many more tokens there are to be expected of these."""
-        return self.share * sum(int((self.parts.counts[ids] - 1).sum()) for ids in documents)
+    def share_at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Of tokens by their places in the stream."""
+        if self.until is None:
+            return np.full(len(places), self.share)
+        return self.share * np.maximum(0.0, 1.0 - places / self.until)
 
-    def __call__(self, ids: Ids, chance: np.random.Generator) -> Ids:
+    def longer(self, documents: Iterable[Ids], budget: int) -> float:
+        """How many more tokens there are to be expected of these, if as many are read in all as
+        the budget says."""
+        mean = self.share
+        if self.until is not None:
+            read = min(self.until, budget)
+            mean *= read / budget * (1.0 - read / self.until / 2.0)
+        return mean * sum(int((self.parts.counts[ids] - 1).sum()) for ids in documents)
+
+    def __call__(self, ids: Ids, place: int, chance: np.random.Generator) -> Ids:
+        """`place`: where in the stream the first of the ids stands, before any is split."""
         counts = self.parts.counts[ids]
-        counts[(counts > 1) & (chance.random(len(ids)) >= self.share)] = 1
+        share = self.share_at(place + np.arange(len(ids)))
+        counts[(counts > 1) & (chance.random(len(ids)) >= share)] = 1
         split = counts > 1
         starts = np.where(split, self.parts.starts[ids], 0)
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        parts = self.parts.tokens[np.repeat(starts, counts) + place]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        parts = self.parts.tokens[np.repeat(starts, counts) + within]
         return np.where(np.repeat(split, counts), parts, np.repeat(ids, counts)).astype(np.int32)
 
 
-class Sharing:
-    """The table of embeddings with the mean of their words added to phrases.
+class Sharing(nn.Module):
+    """The table of embeddings with the mean of their words added to phrases; or, with `composed`,
+    the mean of what the matrices for the first, the middle and the last words make of them, which
+    begin as doing nothing.
 
     Phrases with equally many parts are looked up together: a mean is one small sum.
     """
 
-    def __init__(self, parts: Parts, device: torch.device | str) -> None:
-        self._groups = []
-        for count in np.unique(parts.counts[parts.phrases]):
+    def __init__(self, parts: Parts, width: int, composed: bool = False) -> None:
+        super().__init__()
+        self._groups: list[tuple[str, str]] = []
+        for count in np.unique(parts.counts[parts.phrases]).tolist():
             ids = parts.phrases[parts.counts[parts.phrases] == count]
             words = parts.tokens[parts.starts[ids][:, None] + np.arange(count)].astype(np.int64)
-            pair = torch.from_numpy(ids), torch.from_numpy(words)
-            self._groups.append((pair[0].to(device), pair[1].to(device)))
+            names = f"phrases_{count}", f"words_{count}"
+            for name, places in zip(names, (ids, words), strict=True):
+                self.register_buffer(name, torch.from_numpy(places), persistent=False)
+            self._groups.append(names)
+        self.first, self.middle, self.last = (
+            nn.Parameter(torch.eye(width)) if composed else None for _ in range(3)
+        )
 
     def means(self, table: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Phrases, and the means of their words."""
-        return [(ids, table[words].mean(dim=1)) for ids, words in self._groups]
+        return [
+            (self.get_buffer(ids), self._mean(table[self.get_buffer(words)]))
+            for ids, words in self._groups
+        ]
+
+    def _mean(self, words: Tensor) -> Tensor:
+        """Of phrases of equally many words."""
+        if self.first is None or self.middle is None or self.last is None:
+            return words.mean(dim=1)
+        total = words[:, 0] @ self.first + words[:, -1] @ self.last
+        if words.shape[1] > 2:
+            total = total + words[:, 1:-1].sum(dim=1) @ self.middle
+        return total / words.shape[1]
 
     def full(self, table: Tensor) -> Tensor:
         """What stands in for the table while a model learns; differentiable."""

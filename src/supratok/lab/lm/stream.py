@@ -11,6 +11,7 @@ is left out: a window goes on where the one before it ended.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -18,12 +19,14 @@ from numpy.typing import NDArray
 
 from .coder import Ids
 
-Change = Callable[[Ids, np.random.Generator], Ids]
+# Tokens, and where in the stream the first of them stands.
+Change = Callable[[Ids, int, np.random.Generator], Ids]
+_PORTION = 1 << 20  # tokens that are changed together
 
 
 class Stream:
-    """`change` may write a round of tokens anew (see `parts.Splitting`). It draws from a generator
-    of its own, so that the order of documents stays what it was."""
+    """`change` may write tokens anew (see `parts.Splitting`). It draws from a generator of its own,
+    so that the order of documents stays what it was."""
 
     def __init__(
         self, documents: Sequence[Ids], end: int, seed: int = 0, change: Change | None = None
@@ -44,30 +47,36 @@ class Stream:
         """In one round, ends of documents included, before any change."""
         return sum(map(len, self._documents))
 
-    def round(self, number: int) -> Ids:
-        """All tokens once."""
+    def round(self, number: int) -> Iterator[Ids]:
+        """All tokens once, a portion at a time."""
         order = np.random.default_rng([self._seed, number]).permutation(len(self._documents))
         ids = np.concatenate([self._documents[place] for place in order])
-        if self._change is None:
-            return ids
-        return self._change(ids, np.random.default_rng([self._seed, number, 1]))
+        chance = np.random.default_rng([self._seed, number, 1])
+        for start in range(0, len(ids), _PORTION):
+            portion = ids[start : start + _PORTION]
+            if self._change is not None:
+                portion = self._change(portion, number * len(ids) + start, chance)
+            yield portion
 
     def batches(self, size: int, length: int, skip: int = 0) -> Iterator[NDArray[np.int64]]:
         """For ever: `size` windows of `length` tokens each. The last token of a window is the first
         of the next, as what is to be told and as what it is told from. The first `skip` batches are
         passed over, for a run that goes on."""
         step = length - 1
-        wanted, number = size * step, 0
+        wanted = size * step
         left: Ids = np.array([], dtype=np.int32)
-        while True:
-            left = np.concatenate([left, self.round(number)])
-            number += 1
+        for portion in self._portions():
+            left = np.concatenate([left, portion])
             while len(left) > wanted:
                 if skip:
                     skip -= 1
                 else:
                     yield _windows(left, size, step)
                 left = left[wanted:]
+
+    def _portions(self) -> Iterator[Ids]:
+        for number in itertools.count():
+            yield from self.round(number)
 
 
 def _windows(ids: Ids, size: int, step: int) -> NDArray[np.int64]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ...progress import Progress
 from .bits import compute_type, narrow
@@ -136,10 +136,10 @@ class _Run:
     _count: int = 0
 
     def __post_init__(self) -> None:
-        weights = list(self.model.parameters())
+        weights, others = list(self.model.parameters()), list(self._others())
         groups = [
             {"params": [one for one in weights if one.dim() > 1], "weight_decay": self.plan.decay},
-            {"params": [one for one in weights if one.dim() < 2], "weight_decay": 0.0},
+            {"params": [*(one for one in weights if one.dim() < 2), *others], "weight_decay": 0.0},
         ]
         on_card = self.device.type == "cuda"
         self._optimiser = torch.optim.AdamW(
@@ -150,6 +150,10 @@ class _Run:
             for block in self.model.blocks:
                 block.compile()
 
+    def _others(self) -> Iterator[nn.Parameter]:
+        """What is learnt beside the model, and folded into it at the end."""
+        return self.sharing.parameters() if self.sharing is not None else iter(())
+
     def learn(self, batch: Tensor, steps: int) -> None:
         """One step of the optimiser."""
         for group in self._optimiser.param_groups:
@@ -159,7 +163,7 @@ class _Run:
             loss = self._loss(part.to(self.device, non_blocking=True)) / len(parts)
             loss.backward()
             self._sum = loss.detach() + (0.0 if self._sum is None else self._sum)
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), _CLIP)
+        nn.utils.clip_grad_norm_([*self.model.parameters(), *self._others()], _CLIP)
         self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
         self.step += 1
@@ -188,7 +192,10 @@ class _Run:
     # --- Checkpoints
 
     def _asked(self) -> dict[str, Any]:
-        return {"plan": asdict(self.plan), "shape": asdict(self.model.shape)}
+        sharing = None if self.sharing is None else list(self.sharing.state_dict())
+        return {
+            "plan": asdict(self.plan), "shape": asdict(self.model.shape), "sharing": sharing,
+        }  # fmt: skip
 
     def save(self, path: Path) -> None:
         """Whole or not at all."""
@@ -197,6 +204,7 @@ class _Run:
             "asked": self._asked(), "step": self.step, "seconds": self.seconds,
             "curve": self.curve, "sum": self._sum, "count": self._count,
             "model": self.model.state_dict(), "optimiser": self._optimiser.state_dict(),
+            "sharing": self.sharing.state_dict() if self.sharing is not None else None,
         }  # fmt: skip
         torch.save(state, path.with_suffix(".part"))
         path.with_suffix(".part").replace(path)
@@ -208,10 +216,12 @@ class _Run:
         state = torch.load(path, map_location=self.device, weights_only=True)
         if state["asked"] != self._asked():
             raise ValueError(
-                f"{path}: a run of another plan or shape ({state['asked']}); remove it, or choose"
-                " another folder"
+                f"{path}: a run of another plan, shape or help ({state['asked']}); remove it, or"
+                " choose another folder"
             )
         self.model.load_state_dict(state["model"])
+        if self.sharing is not None:
+            self.sharing.load_state_dict(state["sharing"])
         self._optimiser.load_state_dict(state["optimiser"])
         self.step, self.seconds, self.curve = state["step"], state["seconds"], state["curve"]
         self._sum, self._count = state["sum"], state["count"]
