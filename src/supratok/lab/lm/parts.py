@@ -28,6 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.functional import embedding
 
 from ...compare import Spelling
 from .coder import Coder, Ids
@@ -138,7 +139,7 @@ class Sharing(nn.Module):
     def means(self, table: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Phrases, and the means of their words."""
         return [
-            (self.get_buffer(ids), self._mean(table[self.get_buffer(words)]))
+            (self.get_buffer(ids), self._mean(embedding(self.get_buffer(words), table)))
             for ids, words in self._groups
         ]
 
@@ -153,9 +154,10 @@ class Sharing(nn.Module):
 
     def full(self, table: Tensor) -> Tensor:
         """What stands in for the table while a model learns; differentiable."""
-        for ids, mean in self.means(table):
-            table = table.index_add(0, ids, mean)
-        return table
+        if not self._groups:
+            return table
+        ids, means = zip(*self.means(table), strict=True)
+        return table.index_add(0, torch.cat(ids), torch.cat(means))
 
     @torch.no_grad()
     def start(self, table: Tensor, own: bool) -> None:
