@@ -8,6 +8,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import zstandard
@@ -100,6 +101,36 @@ def test_downstream(call: Any) -> None:
     assert all(len(line[2].split(", ")) == 2 for line in tasks)  # two seeds
     assert "±" in tables["table-10"]["lines"][0][1]
     assert len(tables["table-2"]["lines"]) == 4 + 2  # the paper's are two
+
+
+def test_phrases(call: Any) -> None:
+    """What single phrases cost adds up to what the models differ by."""
+    lines = call("phrases", "--budget", "2000", "--only", "default")["out"]["lines"]
+    number = {line[1]: int(line[2].replace(",", "")) for line in lines}
+    share = {line[1]: float(line[7].rstrip("%")) for line in lines}
+    assert number["all"] >= number["phrases"] + number["words, one or more"] > 0
+    kinds = [name for name in number if name.startswith("phrases ")]
+    for question in ("words", "punctuation", "times", "PMI"):
+        some = [name for name in kinds if question in name]
+        assert sum(number[name] for name in some) == number["phrases"]
+        assert sum(share[name] for name in some) == pytest.approx(share["phrases"], abs=3)
+
+
+def test_stretches_end_where_both_readings_do() -> None:
+    phrases = script("phrases")
+    ours = phrases.Read([1, 2, 3], [" New York", " ci", "ty"], np.array([3.0, 1.0, 0.5]))
+    base = phrases.Read([4, 5, 6], [" New", " York", " city"], np.array([2.0, 1.5, 2.0]))
+    assert list(phrases.stretches(ours, base)) == [
+        phrases.Stretch([1], 9, 3.0, 3.5),
+        phrases.Stretch([2, 3], 5, 1.5, 2.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(-1, "less than 0"), (0, "0 to 2,000"), (2000, "2,000 or more")]
+)
+def test_among(value: int, expected: str) -> None:
+    assert script("phrases")._among(value, (0, 2000)) == expected
 
 
 def test_preparing_trains_no_model(data: Path, tmp_path: Path, monkeypatch: Any) -> None:

@@ -2,6 +2,7 @@
 
     found = bits_per_character(model, coder, texts, "cuda")
     found.per_character, found.perplexity
+    token_nats(model, coder, texts, "cuda")     # of each text the surprise of every token
 
 Perplexity is of a token, and tokens differ: one that stands for more text is harder to tell. Bits
 per character share the same surprise out over the text itself.
@@ -15,9 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from .coder import Coder, Ids
 from .loss import token_losses
@@ -48,23 +51,33 @@ class Bits:
         return sum(self.tokens) / max(1, len(self.tokens))
 
 
-@torch.no_grad()
 def bits_per_character(
     model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
 ) -> Bits:
     """Each text by itself, behind the token that ends documents."""
+    found = token_nats(model, coder, texts, device)
+    nats = tuple(float(one.sum()) for one in found)
+    return Bits(nats, tuple(map(len, found)), tuple(map(len, texts)))
+
+
+@torch.no_grad()
+def token_nats(
+    model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
+) -> list[NDArray[np.float64]]:
+    """How surprising each token of each text is."""
     coded = coder.encode_all(texts)
-    nats = [0.0] * len(coded)
+    nats = [np.zeros(len(ids)) for ids in coded]
     for batch in _batches(coded, coder.end, model.shape.context):
-        length = max(len(window) for _, window, _ in batch)
+        length = max(len(window.ids) for window in batch)
         ids = np.zeros((len(batch), length), dtype=np.int64)
-        for row, (_, window, _) in enumerate(batch):
-            ids[row, : len(window)] = window
+        for row, window in enumerate(batch):
+            ids[row, : len(window.ids)] = window.ids
         found = _losses(model, torch.from_numpy(ids).to(device)).cpu().double().numpy()
-        for row, (text, window, known) in enumerate(batch):
-            nats[text] += float(found[row, known : len(window) - 1].sum())
-    sizes = (tuple(map(len, coded)), tuple(map(len, texts)))
-    return Bits(tuple(nats), *sizes)
+        for row, (text, start, tokens, known) in enumerate(batch):
+            nats[text][start + known : start + len(tokens) - 1] = found[
+                row, known : len(tokens) - 1
+            ]
+    return nats
 
 
 def _losses(model: Decoder, ids: torch.Tensor) -> torch.Tensor:
@@ -85,7 +98,13 @@ def narrow(device: torch.device) -> torch.autocast:
     return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
 
 
-Window = tuple[int, Ids, int]  # of which text, its tokens, and how many are scored elsewhere
+class Window(NamedTuple):
+    """A stretch of a text behind one token more. The first `known` of it are scored elsewhere."""
+
+    text: int
+    start: int
+    ids: Ids
+    known: int
 
 
 def _windows(coded: Sequence[Ids], end: int, context: int) -> Iterator[Window]:
@@ -96,12 +115,12 @@ def _windows(coded: Sequence[Ids], end: int, context: int) -> Iterator[Window]:
         for start in range(0, max(1, len(tokens) - 1), half):
             window = tokens[start : start + context + 1]
             if start + len(window) - 1 > done:
-                yield text, window, done - start if start else 0
+                yield Window(text, start, window, done - start if start else 0)
                 done = start + len(window) - 1
 
 
 def _batches(coded: Sequence[Ids], end: int, context: int) -> Iterator[list[Window]]:
     """Windows of like length together."""
-    windows = sorted(_windows(coded, end, context), key=lambda window: -len(window[1]))
+    windows = sorted(_windows(coded, end, context), key=lambda window: -len(window.ids))
     for start in range(0, len(windows), _AT_ONCE):
         yield windows[start : start + _AT_ONCE]

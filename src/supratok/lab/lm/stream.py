@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from .coder import Ids
 
 # Tokens, and where in the stream the first of them stands.
 Change = Callable[[Ids, int, np.random.Generator], Ids]
-_PORTION = 1 << 20  # tokens that are changed together
+_PORTION = 1 << 17  # tokens that are changed together
 
 
 class Stream:
@@ -77,6 +78,16 @@ class Stream:
     def _portions(self) -> Iterator[Ids]:
         for number in itertools.count():
             yield from self.round(number)
+
+
+def ahead(batches: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
+    """The same, each made while the one before it is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches)
+        while True:
+            batch = coming.result()
+            coming = pool.submit(next, batches)
+            yield batch
 
 
 def _windows(ids: Ids, size: int, step: int) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ from .bits import compute_type, narrow
 from .loss import mean_loss
 from .model import Decoder
 from .parts import Sharing
-from .stream import Stream
+from .stream import Stream, ahead
 
 CHECKPOINT = "checkpoint.pt"
 REVISION = 1  # of models, training and measures: raised when a run would give other figures
@@ -96,7 +96,7 @@ def train_model(
     if folder is not None:
         run.resume(folder / CHECKPOINT)
     context, steps = model.shape.context, plan.steps(model.shape.context)
-    batches = stream.batches(plan.batch, context + 1, skip=run.step)
+    batches = ahead(stream.batches(plan.batch, context + 1, skip=run.step))
     watching = progress or Progress()
     watching.start("model", unit="tokens")
     saved = began = time.monotonic()
