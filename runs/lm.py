@@ -116,13 +116,12 @@ HELPS: dict[str, dict[str, Any]] = {
     "shared": {"phrases": "shared"},
     "composed": {"phrases": "composed"},
     "shared, split 10%": {"phrases": "shared", "splitting": 0.1},
-    "shared, split 10% fading": {"phrases": "shared", "splitting": 0.1, "fading": True},
-    "shared, split 30% fading": {"phrases": "shared", "splitting": 0.3, "fading": True},
-    "shared, split all fading": {"phrases": "shared", "splitting": 1.0, "fading": True},
-    "composed, split 30% fading": {"phrases": "composed", "splitting": 0.3, "fading": True},
-    "composed, split all fading": {"phrases": "composed", "splitting": 1.0, "fading": True},
+    "shared, split 30% fading": {"phrases": "shared", "splitting": 0.3, "fading": 0.8},
+    "composed, split 30% fading": {"phrases": "composed", "splitting": 0.3, "fading": 0.8},
+    "composed, split all fading": {"phrases": "composed", "splitting": 1.0, "fading": 0.8},
+    "composed, words first": {"phrases": "composed", "splitting": 1.0, "fading": 0.4},
 }
-_UNHELPED = {"splitting": 0.0, "fading": False, "phrases": "chance"}
+_UNHELPED = {"splitting": 0.0, "fading": 0.0, "phrases": "chance"}
 
 
 def row_name(text: str) -> str:

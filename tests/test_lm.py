@@ -257,7 +257,7 @@ def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
 def test_helped_models_end_as_plain_ones(coder: Coder, phrases: str) -> None:
     """What was shared is written into the table: the model alone gives the figures."""
     plan = Plan(tokens=10_000, batch=8, rate=5e-3)
-    setting = Setting(plan, **TINY, splitting=0.2, fading=True, phrases=phrases)  # type: ignore[arg-type]
+    setting = Setting(plan, **TINY, splitting=0.2, fading=0.8, phrases=phrases)  # type: ignore[arg-type]
     learnt = learn(setting, coder, coder.encode_all(TEXTS), "cpu")
     found = figures(learnt.model, coder, {"some": TEXTS[:2]}, "cpu")["some"]
     assert found["bits_per_character"] < 1.5

@@ -28,7 +28,6 @@ from .training import Learnt, Plan, train_model
 
 Phrases = Literal["chance", "mean", "shared", "composed"]
 Protocol = Literal["tokens", "text", "compute"]
-_FADED = 0.8  # Choice: of the budget; the rest is read as it will be read ever after
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,14 @@ class Setting:
     width: int = 768
     context: int = CONTEXT
     splitting: float = 0.0  # how often a phrase is read as its words
-    fading: bool = False  # whether that falls to nothing before training ends
+    fading: float = 0.0  # to nothing, at this share of the budget; 0: it does not fade
     phrases: Phrases = "chance"  # how the embeddings of phrases begin, or are shared all along
 
     def __post_init__(self) -> None:
         if self.phrases not in get_args(Phrases):
             raise ValueError(f"phrases={self.phrases!r}: choose one of {get_args(Phrases)}")
+        if not 0.0 <= self.fading <= 1.0:
+            raise ValueError(f"fading={self.fading}: a share of the budget, from 0 to 1")
 
     def __str__(self) -> str:
         return f"{self.layers}L-{self.width}d"
@@ -57,7 +58,7 @@ class Setting:
         """What is done to the stream."""
         if not self.splitting:
             return None
-        until = round(self.plan.tokens * _FADED) if self.fading else None
+        until = max(1, round(self.plan.tokens * self.fading)) if self.fading else None
         return Splitting(phrase_parts(coder), self.splitting, until)
 
 
