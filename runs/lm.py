@@ -62,6 +62,8 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     "PMI 2": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=2.0)),
     "PMI 4": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=4.0)),
     "300 documents": lambda size: Recipe(vocab_size=size, screen=_screen(min_documents=300)),
+    "boundary 5": lambda size: Recipe(vocab_size=size, screen=_screen(min_boundary_entropy=5.0)),
+    "boundary 6.5": lambda size: Recipe(vocab_size=size, screen=_screen(min_boundary_entropy=6.5)),
     "whole words": lambda size: Recipe(vocab_size=size, boundaries=Boundaries(whole_words=True)),
     "careful": lambda size: Recipe(vocab_size=size, boundaries=Boundaries.careful()),
     "without curriculum": lambda size: Recipe(vocab_size=size, curriculum=False),
@@ -154,6 +156,17 @@ def called(one: Job) -> str:
     return one.name
 
 
+def settings(name: str, size: int) -> Figures:
+    """What a tokenizer is made by. A screen that asks nothing of boundaries reads as it did before
+    it could: tokenizers and models made then are found again."""
+    if name in BASELINES:
+        return dict(BASELINES[name].settings)
+    found = RECIPES[name](size).to_dict()
+    if found["screen"] and not found["screen"]["min_boundary_entropy"]:
+        del found["screen"]["min_boundary_entropy"]
+    return found
+
+
 class Texts:
     """The documents to learn from, and those to measure on. The half of the held-out ones that
     decides is for choosing a recipe; the other half and WikiText-103 are for the figures."""
@@ -215,10 +228,7 @@ class Models:
 
     def file(self, name: str, size: int) -> Path:
         """Where this tokenizer is kept: a name for all that it depends on."""
-        settings: Any = (
-            dict(BASELINES[name].settings) if name in BASELINES else RECIPES[name](size).to_dict()
-        )
-        asked = json.dumps([name, size, settings, self.texts.facts], sort_keys=True)
+        asked = json.dumps([name, size, settings(name, size), self.texts.facts], sort_keys=True)
         key = hashlib.sha256(asked.encode()).hexdigest()[:12]
         file_name = f"{name.replace(', ', '-').replace(' ', '-')}-{size}-{key}.zst"
         path: Path = self.args.tokenizers / file_name

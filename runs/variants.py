@@ -19,7 +19,8 @@ from supratok.lab.tables import Table
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
 ROWS = [
     BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
-    "PMI 4", "300 documents", "whole words", "careful", *(f"default + {help}" for help in HELPS),
+    "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
+    *(f"default + {help}" for help in HELPS),
 ]  # fmt: skip
 HEAD = [
     "recipe", "C/T, held out", "deciding bits/character", f"over {BPE}",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok import Boundaries, Recipe
-from supratok.recipe import Curation, Expressions, Scripts, Seeds
+from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
 from texts import any_text
 
 
@@ -42,6 +42,21 @@ def test_bad_values_are_named(options: dict[str, Any], message: str) -> None:
 def test_bad_boundaries_are_named() -> None:
     with pytest.raises(ValueError, match="max_words=0"):
         Boundaries(max_words=0)
+
+
+@pytest.mark.parametrize("bits", [-0.1, float("nan"), "2", True])
+def test_bad_bits_of_boundaries_are_named(bits: Any) -> None:
+    with pytest.raises(ValueError, match=r"min_boundary_entropy=.*: must be a number of at least"):
+        Screen(min_boundary_entropy=bits)
+
+
+def test_recipes_from_before_boundaries_were_screened(tmp_path: Path) -> None:
+    values = Recipe(vocab_size=999).to_dict()
+    del values["screen"]["min_boundary_entropy"]
+    assert Recipe.from_dict(values) == Recipe(vocab_size=999)
+    path = written(tmp_path, "vocab_size = 999\n[screen]\nmin_boundary_entropy = 2\n")
+    screen = Recipe.from_toml(path).screen
+    assert screen == Screen(min_pmi=0.0, min_count=2, min_documents=10, min_boundary_entropy=2)
 
 
 def test_a_recipe_does_not_change() -> None:

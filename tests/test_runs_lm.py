@@ -141,3 +141,14 @@ def test_preparing_trains_no_model(data: Path, tmp_path: Path, monkeypatch: Any)
         script("variants").main(given)
     assert [path.suffix for path in (tmp_path / "tok").iterdir()] == [".zst"]
     assert not (tmp_path / "rows.jsonl").exists()
+
+
+def test_old_tokenizers_are_found_again() -> None:
+    """A value that came later is no part of their names, unless it is used."""
+    settings = script("lm").settings
+    assert settings("default", 999)["screen"] == {
+        "min_pmi": 0.0, "min_count": 2, "min_documents": 10,
+    }  # fmt: skip
+    assert settings("boundary 5", 999)["screen"]["min_boundary_entropy"] == 5.0
+    assert settings("dense", 999)["screen"] is None
+    assert "crossover" not in settings(BPE, 999)

@@ -40,6 +40,7 @@ def some_recipe(seed: int) -> Recipe:
             None,
             Screen(min_pmi=0.0, min_count=2),
             Screen(min_pmi=2.0, min_count=3, min_documents=2),
+            Screen(min_pmi=0.0, min_count=2, min_documents=2, min_boundary_entropy=1.5),
         ]),
         phrase_price=rng.choice([1.0, 1.0, 1.5]),
         curriculum=rng.random() < 0.85,

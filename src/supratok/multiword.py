@@ -12,6 +12,7 @@ traditional pass cuts it, join like words.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,7 @@ from .mine import mine, total_words
 from .passes import SLICE, Words, run_merges
 from .progress import Progress
 from .recipe import Recipe
+from .screening import Wanted
 from .scripts import UNSPACED
 from .tokenizer import encoder_of
 
@@ -217,21 +219,41 @@ class _Look:
     def choose(self, crossover: int, job: Job) -> tuple[list[int], int, bool]:
         """The places, among the merges, of the phrases that fill the room behind the crossover; the
         crossover, which moves back where there are too few of them; and whether there were enough
-        to choose from."""
-        spread = documents_wanted(self.recipe, sum(job.counted.trained_on))
+        to choose from.
+
+        Where some may be dropped, a twentieth more are looked at. What that does not make good is
+        left to words: phrases further down are rarer than those words."""
+        wanted = Wanted.of(self.recipe, sum(job.counted.trained_on))
         needed = self.words.room - crossover
-        looked_at = needed + needed // 20 if spread > 1 else needed
+        looked_at = needed + needed // 20 if wanted else needed
         pool = self._usable(crossover, looked_at)[:looked_at]
         enough = len(pool) >= looked_at
-        if spread > 1:
-            pool = self._well_spread(crossover, pool, spread, job)
-        chosen = pool[:needed]
-        missing = needed - len(chosen)
-        if spread > 1 and missing and crossover < len(self.words.texts):
+        if not wanted:
+            return pool, crossover, enough
+        chosen = self._screened(crossover, pool, wanted, job)[:needed]
+        return *self._filled(crossover, chosen), enough
+
+    def _filled(self, crossover: int, chosen: list[int]) -> tuple[list[int], int]:
+        """The phrases that are left when words take the places that are free, and the crossover
+        then. A word may stand in the way of a phrase, which frees one more place."""
+        while True:
+            chosen = self._reachable(crossover, chosen)
+            missing = self.words.room - crossover - len(chosen)
+            if not missing or crossover == len(self.words.texts):
+                return chosen, crossover
             crossover = min(crossover + missing, len(self.words.texts))
             usable = set(self._usable(crossover, 0))
             chosen = [place for place in chosen if place in usable]
-        return chosen, crossover, enough
+
+    def _reachable(self, crossover: int, chosen: list[int]) -> list[int]:
+        """Those that encode to themselves, under the merges rule, without those that were dropped.
+        It is asked again until none goes, as each that goes may have been needed."""
+        if self.recipe.segmentation != "merges":
+            return chosen
+        base, texts = self._base(crossover), self.merger.texts()
+        while len(good := encodable(base, [texts[place] for place in chosen])) < len(chosen):
+            chosen = [chosen[i] for i in good]
+        return chosen
 
     def _usable(self, crossover: int, needed: int) -> list[int]:
         """The phrases that can be tokens, at least so many if there are. Left out are those with a
@@ -254,25 +276,35 @@ class _Look:
     def _base(self, crossover: int) -> list[str]:
         return [chr(code) for code in self.words.alphabet] + self.words.texts[:crossover]
 
-    def _well_spread(self, crossover: int, pool: list[int], least: int, job: Job) -> list[int]:
-        """Those of the pool that are used in so many documents, and what they are made of."""
-        texts = self.merger.texts()
-        entries = self._base(crossover) + [texts[place] for place in pool]
-        survey = _core.Survey(encoder_of(entries, self.recipe.segmentation == "fewest"), 0)
-        survey.count(
-            training_texts(job.corpus, job.counted, "documents", job.progress), job.threads
+    def _screened(self, crossover: int, pool: list[int], wanted: Wanted, job: Job) -> list[int]:
+        """Those of the pool that are used as it is wanted, and what they are made of. All are
+        judged by the same encoding, with the whole pool in it."""
+        base, texts = self._base(crossover), self.merger.texts()
+        entries = base + [texts[place] for place in pool]
+        spread, bounded = wanted.judge(
+            entries,
+            len(base),
+            encoder_of(entries, self.recipe.segmentation == "fewest"),
+            lambda phase: training_texts(job.corpus, job.counted, phase, job.progress),
+            job.threads,
         )
-        documents = survey.documents()[-len(pool) :] if pool else np.zeros(0, dtype=np.int64)
+        stays = self._with_parts(pool[i] for i in np.flatnonzero(spread & bounded))
+        gone = np.array([place not in stays for place in pool], dtype=np.bool_)
+        if wanted.documents > 1:
+            self.report["too_few_documents"] = int((gone & ~spread).sum())
+        if wanted.bits > 0:
+            self.report["blurred_boundaries"] = int((gone & spread).sum())
+        job.progress.end(dropped=int(gone.sum()))
+        return [place for place in pool if place in stays]
+
+    def _with_parts(self, places: Iterable[int]) -> set[int]:
+        """These merges, and the ones they are made of."""
+        stays = set(places)
         lefts, rights = (part.tolist() for part in self.merger.parts())
-        stays = {
-            place for place, seen in zip(pool, documents.tolist(), strict=True) if seen >= least
-        }
         for place in reversed(range(len(lefts))):
             if place in stays:
                 stays.update(part - len(self.known) for part in (lefts[place], rights[place]))
-        self.report["too_few_documents"] = len(pool) - sum(place in stays for place in pool)
-        job.progress.end(dropped=self.report["too_few_documents"])
-        return [place for place in pool if place in stays]
+        return stays
 
     def phrases(self, crossover: int, chosen: list[int]) -> Phrases:
         """The chosen phrases with their uses; those of the others go back to their parts."""
@@ -298,13 +330,6 @@ class _Look:
             self.runs,
             self.report,
         )
-
-
-def documents_wanted(recipe: Recipe, documents: int) -> int:
-    """In how many documents a phrase must be used. Choice: never more than a hundredth of them, so
-    that a corpus of few documents has phrases too."""
-    least = recipe.screen.min_documents if recipe.screen else 1
-    return min(least, max(1, documents // 100))
 
 
 def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:

@@ -128,10 +128,13 @@ class Screen:
     min_pmi: float = 5.0  # Paper 3.5, in bits
     min_count: int = 5  # Paper 3.5
     min_documents: int = 1  # Choice: a phrase of a single document helps no other
+    # Choice: off. In bits: how open it must be what stands before a phrase, and what after it.
+    min_boundary_entropy: float = 0.0
 
     def __post_init__(self) -> None:
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "min_documents", 1)
+        _check_at_least(self, "min_boundary_entropy", 0)
 
 
 @dataclass(frozen=True, kw_only=True)

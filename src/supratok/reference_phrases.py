@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 
 import numpy as np
@@ -13,7 +13,7 @@ from . import _core, tables
 from .counting import joints
 from .crossover import expected_crossover
 from .mine import mine
-from .multiword import documents_wanted, with_chains
+from .multiword import with_chains
 from .recipe import Recipe
 from .reference_parts import (
     LETTER,
@@ -30,6 +30,7 @@ from .reference_parts import (
     script_of,
     split_words,
 )
+from .screening import Wanted, breaks_line
 from .scripts import UNSPACED
 
 Learnt = tuple[int, list[Join], Counter[str]]
@@ -217,43 +218,78 @@ def _choose(
     """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
     whether the joins learnt were enough to choose from."""
     base = alphabet + [join.text for join in traditional[:keep]]
-    spread = documents_wanted(recipe, len(training))
+    wanted = Wanted.of(recipe, len(training))
     needed = room - keep
-    looked_at = needed + needed // 20 if spread > 1 else needed
+    looked_at = needed + needed // 20 if wanted else needed
     pool = usable_phrases(learnt, base, recipe)[:looked_at]
     enough = len(pool) >= looked_at
-    if spread > 1:
-        pool = _well_spread(pool, base, learnt, training, spread, recipe)
-    chosen = pool[:needed]
-    missing = needed - len(chosen)
-    if spread > 1 and missing and keep < len(traditional):
+    if not wanted:
+        return pool, keep, enough
+    chosen = _screened(pool, base, learnt, training, wanted, recipe)[:needed]
+    while True:
+        chosen = _reachable(chosen, base, recipe)
+        missing = room - keep - len(chosen)
+        if not missing or keep == len(traditional):
+            return chosen, keep, enough
         keep = min(keep + missing, len(traditional))
         base = alphabet + [join.text for join in traditional[:keep]]
         usable = usable_phrases(learnt, base, recipe)
         chosen = [join for join in chosen if join in usable]
-    return chosen, keep, enough
 
 
-def _well_spread(
+def _reachable(chosen: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
+    """Those that encode to themselves beside each other."""
+    while recipe.segmentation == "merges":
+        ranks = {text: rank for rank, text in enumerate([*base, *(join.text for join in chosen)])}
+        good = [join for join in chosen if encode_by_merges(join.text, ranks) == [join.text]]
+        if len(good) == len(chosen):
+            break
+        chosen = good
+    return chosen
+
+
+def _screened(
     pool: list[Join],
     base: list[str],
     learnt: list[Join],
     training: list[str],
-    least: int,
+    wanted: Wanted,
     recipe: Recipe,
 ) -> list[Join]:
     ranks = {text: rank for rank, text in enumerate([*base, *(join.text for join in pool)])}
-    documents: Counter[str] = Counter()
-    for text in training:
-        if recipe.segmentation == "merges":
-            documents.update(set(encode_by_merges(text, ranks)))
-        else:
-            documents.update(set(encode_by_fewest(text, set(ranks))))
-    stays = {join.text for join in pool if documents[join.text] >= least}
+    if recipe.segmentation == "merges":
+        encoded = [encode_by_merges(text, ranks) for text in training]
+    else:
+        encoded = [encode_by_fewest(text, set(ranks)) for text in training]
+    documents = Counter(piece for pieces in encoded for piece in set(pieces))
+    bits = boundary_bits(encoded, set(ranks))
+    stays = {
+        join.text
+        for join in pool
+        if documents[join.text] >= wanted.documents and bits.get(join.text, 0.0) >= wanted.bits
+    }
     for join in reversed(learnt):
         if join.text in stays:
             stays |= {join.left, join.right}
     return [join for join in pool if join.text in stays]
+
+
+def boundary_bits(encoded: list[list[str]], known: set[str]) -> dict[str, float]:
+    """Of each piece of the encoded documents: the entropy of what stands before or after it, the
+    lesser. Edges of documents and lines, and what is written as bytes, differ from all else."""
+    beside: dict[tuple[str, int], Counter[object]] = defaultdict(Counter)
+    for pieces in encoded:
+        for side, row in enumerate((pieces, pieces[::-1])):
+            for place, piece in enumerate(row):
+                after = row[place + 1] if place + 1 < len(row) else "\n"
+                plain = after in known and not breaks_line(after)
+                beside[piece, side][after if plain else object()] += 1
+    bits: dict[str, float] = {}
+    for (piece, _), counts in beside.items():
+        shares = [count / counts.total() for count in counts.values()]
+        entropy = round(sum(share * -math.log2(share) for share in shares), 9)
+        bits[piece] = min(entropy, bits.get(piece, math.inf))
+    return bits
 
 
 def usable_phrases(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:

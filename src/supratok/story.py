@@ -108,7 +108,11 @@ def _multiword(facts: Facts) -> Iterator[str]:
         line += f" of {facts['candidates']:,} candidates"
     less = [
         f"{facts[name]:,} {what}"
-        for name, what in (("screened", "screened"), ("too_few_documents", "in too few documents"))
+        for name, what in (
+            ("screened", "screened"),
+            ("too_few_documents", "in too few documents"),
+            ("blurred_boundaries", "with blurred boundaries"),
+        )
         if facts.get(name)
     ]
     line += f" ({', '.join(less)})" if less else ""

@@ -19,9 +19,9 @@ from typing import Any
 from .. import _core, tables
 from ..corpus import Corpus, Document
 from ..counting import Counted, joints, split, training_texts
-from ..multiword import documents_wanted
 from ..progress import Progress
 from ..recipe import Recipe
+from ..screening import documents_wanted
 from ..tokenizer import encoder_of
 from . import glue
 from .base import Base
