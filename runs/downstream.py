@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from lm import (
+    BEST_HELP,
     BPE,
     Models,
     bits,
@@ -50,7 +51,7 @@ from supratok.lab.lm.tasks import (
 from supratok.lab.tables import NOTHING, Table
 
 SIZE, BUDGET = 50_000, 20_000_000
-BEST = "default + shared, split 10%"  # what runs/variants.py and runs/ladder.py found best
+BEST = f"default + {BEST_HELP}"
 MAIN = [BPE, BEST]  # with every seed
 ROWS = [
     *MAIN, "default", "default, fewest", "SuperBPE", "plain", "without curriculum",

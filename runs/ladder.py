@@ -5,7 +5,8 @@
 
 One small model (6L-384d, 32,000 tokens) for each tokenizer and budget, each with its own schedule;
 then models of other sizes at one budget; then the last budget once more for the same raw text
-instead of the same number of tokens. The paper's budget is 10 billion tokens.
+instead of the same number of tokens. (With equal shapes and vocabularies, the same number of tokens
+is the same computation.) The paper's budget is 10 billion tokens.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lm import (
+    BEST_HELP,
     BPE,
     Job,
     Models,
@@ -23,7 +25,6 @@ from lm import (
     job,
     model_options,
     notes,
-    round_of,
     row_name,
 )
 from rows import Figures, claim, command, write_table
@@ -32,8 +33,8 @@ from supratok.lab.lm.experiment import Setting, matched
 from supratok.lab.tables import Table
 from variants import RATE, SHAPE, SIZE
 
-BUDGETS = [4_000_000, 8_000_000, 16_000_000, 32_000_000, 64_000_000, 128_000_000]
-ROWS = [BPE, "default", "default + shared"]
+BUDGETS = [8_000_000, 32_000_000, 128_000_000]
+ROWS = [BPE, "default", f"default + {BEST_HELP}"]
 # Other models at one budget: layers, width, rate.
 SHAPES = [(3, 192, 3e-3), (12, 768, 1e-3)]
 SHAPES_AT = 32_000_000
@@ -55,15 +56,16 @@ def other_shapes(jobs: list[Job]) -> list[Job]:
     return found
 
 
-def same_text(models: Models, jobs: list[Job]) -> list[Job]:
+def same_text(models: Models, jobs: list[Job], done: dict[Job, Figures]) -> list[Job]:
     """The same for as much raw text as BPE reads in its budget."""
     found = []
     for one in jobs:
-        if one.name == BPE:
+        base = base_of(one, done)
+        if one.name == BPE or base is None or one not in done:
             continue
-        rounds = [round_of(models.ahead(name, one.size).result()) for name in (BPE, one.name)]
+        rounds = round(base["round"]), round(done[one]["round"])
         shapes = [one.setting.shape(models.coder(name, one.size)) for name in (BPE, one.name)]
-        plan = matched(one.setting.plan, "text", (shapes[0], shapes[1]), (rounds[0], rounds[1]))
+        plan = matched(one.setting.plan, "text", (shapes[0], shapes[1]), rounds)
         found.append(replace(one, setting=replace(one.setting, plan=plan)))
     return found
 
@@ -96,7 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
     shapes = other_shapes(rung(args.shapes_at)) if args.shapes_at else []
     ladder = [one for budget in args.budgets for one in rung(budget)]
     found = models.rows_of([*ladder, *shapes])
-    equal = models.rows_of(same_text(models, last))
+    equal = models.rows_of(same_text(models, last, found))
     lines = [line(one, row, base_of(one, found), "tokens") for one, row in found.items()]
     for one, row in equal.items():
         plan = replace(one.setting.plan, tokens=args.budgets[-1])

@@ -123,6 +123,7 @@ HELPS: dict[str, dict[str, Any]] = {
     "composed, split all fading": {"phrases": "composed", "splitting": 1.0, "fading": 0.8},
     "composed, words first": {"phrases": "composed", "splitting": 1.0, "fading": 0.4},
 }
+BEST_HELP = "composed, words first"  # what runs/variants.py found
 _UNHELPED = {"splitting": 0.0, "fading": 0.0, "phrases": "chance"}
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lm import BPE, Job, Models, job, model_options, notes, row_name, told
+from lm import BEST_HELP, BPE, Job, Models, job, model_options, notes, row_name, told
 from rows import Figures, claim, command, write_table
 from supratok.lab.bootstrap import difference
 from supratok.lab.lm.bits import token_nats
@@ -31,7 +31,7 @@ from supratok.lab.lm.parts import Parts, Splitting, phrase_parts
 from supratok.lab.tables import Table
 from variants import BUDGET, RATE, SHAPE, SIZE
 
-ROWS = [BPE, "default", "default + composed, split 30% fading"]
+ROWS = [BPE, "default", f"default + {BEST_HELP}"]
 TEST = "deciding"
 WORDS, MIXED = "words, one or more", "both, not told apart"
 HEAD = [

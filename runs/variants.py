@@ -11,16 +11,20 @@ tell what came of it.
 
 from __future__ import annotations
 
-from lm import BPE, HELPS, Models, bits, compared, job, model_options, notes, row_name
+from lm import BEST_HELP, BPE, HELPS, Models, bits, compared, job, model_options, notes, row_name
 from rows import Figures, claim, command, write_table
 from supratok.lab import pictures
 from supratok.lab.tables import Table
 
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
+OTHER_HELP = "composed, split 30% fading"
 ROWS = [
     BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
     "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
     *(f"default + {help}" for help in HELPS),
+    *(f"{name} + {BEST_HELP}" for name in ("default, fewest", "boundary 6.5")),
+    *(f"{name} + {OTHER_HELP}"
+      for name in ("default, fewest", "SuperBPE", "price 10", "PMI 4", "careful")),
 ]  # fmt: skip
 HEAD = [
     "recipe", "C/T, held out", "deciding bits/character", f"over {BPE}",
