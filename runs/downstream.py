@@ -22,6 +22,7 @@ import numpy as np
 from lm import (
     BEST_HELP,
     BPE,
+    Job,
     Models,
     bits,
     job,
@@ -226,22 +227,23 @@ def table_11(found: By) -> Table:
     return Table("How varied samples are (Table 11)", claim(__doc__), head, lines, paper=[7, 8, 9])
 
 
-def drawn(found: By) -> dict[str, str]:
+def drawn(models: Models, done: Mapping[str, tuple[Job, Figures]]) -> dict[str, str]:
     """The curves of losses, in bits per character so that they compare."""
     curves: dict[str, dict[int, float]] = {}
-    for name, seeds in found.items():
-        row = seeds[0]
-        density = row["characters"] / row["tokens"] * np.log(2)
+    for name, (one, row) in done.items():
+        density = models.density(one, row)
         step = max(1, len(row["curve"]) // 12)
+        told = row["curve"][step - 1 :: step]
+        width = row["curve"][0][0]  # a loss is of the tokens since the last one
         curves[name] = {
-            int(tokens): loss / density for tokens, loss in row["curve"][step - 1 :: step]
+            int(tokens): loss / np.log(2) / density(tokens - width / 2) for tokens, loss in told
         }
     if not curves:
         return {}
     return {
         "loss.svg": pictures.sweep(
             curves, title="Bits per character of the training text, while learning",
-            unit="bits per character", across="tokens read", strong=["default"],
+            unit="bits per character", across="tokens read", strong=[BEST],
         )
     }  # fmt: skip
 
@@ -268,9 +270,11 @@ def main(arguments: list[str] | None = None) -> None:
     setting = jobs[order[0]].setting
     done = models.rows_of(list(jobs.values()), tasks)
     found: dict[str, list[Figures]] = {}
+    first: dict[str, tuple[Job, Figures]] = {}
     for (row, _), one in jobs.items():
         if one in done:
             found.setdefault(row, []).append(done[one])
+            first.setdefault(row, (one, done[one]))
     about = [
         f"{setting}, {args.size:,} tokens in the vocabulary, {budget / 1e6:g} M tokens"
         f" read: the paper's 10,000 M are {1e10 / budget:,.0f} times as many, of 256,000",
@@ -287,7 +291,7 @@ def main(arguments: list[str] | None = None) -> None:
         folder = args.out / name
         folder.mkdir(parents=True, exist_ok=True)
         table.notes.extend(about)
-        write_table(folder, table, drawn(found) if name == "table-10" else None)
+        write_table(folder, table, drawn(models, first) if name == "table-10" else None)
 
 
 if __name__ == "__main__":

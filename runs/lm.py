@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+import numpy as np
 import zstandard
 
 from rows import ENGLISH, Figures, Rows, first_documents, located, options, read_whole
@@ -37,6 +38,7 @@ from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
+from supratok.lab.lm.parts import Splitting
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.lm.validation import device_of
 from supratok.lab.measures import articles
@@ -330,6 +332,20 @@ class Models:
         if more is not None:
             found.update(more(learnt.model, coder, self.device))
         return found
+
+    def density(self, job: Job, row: Figures) -> Callable[[float], float]:
+        """Characters of a token of the stream, by how many were read before it."""
+        change = job.setting.change(self.coder(job.name, job.size))
+        if change is None:
+            return lambda _: float(row["characters"] / row["tokens"])
+        documents = self.ahead(job.name, job.size).result()
+        whole, more = round_of(documents), Splitting(change.parts, 1.0).longer(documents, 1)
+
+        def at(read: float) -> float:
+            share = float(change.share_at(np.array([read]))[0])
+            return self.texts.characters / (whole + share * more)
+
+        return at
 
 
 def _called(device: str) -> str:

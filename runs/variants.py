@@ -62,23 +62,30 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def drawn(found: dict[str, Figures]) -> dict[str, str]:
-    """Bits against density, a point for each recipe."""
-    if len(found) < 2:
-        return {}
+    """Bits against density, a point for each row: of recipes, and of helps."""
     points = {
-        row: (
-            figures["tests"]["held out"]["characters_per_token"],
-            bits(figures, "held out"),
-        )
+        row: (figures["tests"]["held out"]["characters_per_token"], bits(figures, "held out"))
         for row, figures in found.items()
     }
+    recipes = {row: point for row, point in points.items() if " + " not in row}
+    helps = {short(row): point for row, point in points.items() if " + " in row}
+    if helps:
+        helps |= {row: points[row] for row in (BPE, "default") if row in points}
     return {
-        "variants.svg": pictures.trade(
-            points, title="Bits per character against density, held-out documents",
+        f"{name}.svg": pictures.trade(
+            some, title="Bits per character against density, held-out documents",
             x="characters per token", y="bits per character (lower is better)",
-            strong=[row for row in points if row.startswith("default")],
+            strong=["default", short(f"default + {BEST_HELP}")],
         )
+        for name, some in (("recipes", recipes), ("helps", helps)) if len(some) > 1
     }  # fmt: skip
+
+
+def short(row: str) -> str:
+    """A name that fits into a picture: helps compose and are for the default, unless said."""
+    name, _, help = row.partition(" + ")
+    name = name.removeprefix("default").removeprefix(", ")
+    return ": ".join(part for part in (name, help.removeprefix("composed, ")) if part)
 
 
 if __name__ == "__main__":

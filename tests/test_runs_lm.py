@@ -76,7 +76,15 @@ def test_variants(call: Any) -> None:
     assert [line[0] for line in table["lines"]] == [BPE, "default", "default + shared"]
     assert table["lines"][0][3] == "-"
     assert table["lines"][1][3].endswith("%)")
-    assert table["pictures"] == ["variants.svg"]
+    assert table["pictures"] == ["recipes.svg", "helps.svg"]
+
+
+def test_names_that_fit() -> None:
+    short = script("variants").short
+    assert short("default + composed, words first") == "words first"
+    assert short("default, fewest + composed, words first") == "fewest: words first"
+    assert short("default + composed") == "composed"
+    assert short("SuperBPE + shared") == "SuperBPE: shared"
 
 
 def test_ladder(call: Any) -> None:
