@@ -17,6 +17,7 @@ import functools
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -39,6 +40,7 @@ from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
 from supratok.lab.lm.parts import Splitting
+from supratok.lab.lm.saving import save_folder
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.lm.validation import device_of
 from supratok.lab.measures import articles
@@ -93,6 +95,7 @@ def model_options(
     add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
     add("--prepare", action="store_true", help="train the tokenizers that are missing, no models")
     add("--finished", action="store_true", help="a table of the finished rows; compute nothing")
+    add("--save", type=Path, help="a folder to write the models to, as GPT-2 for transformers")
     return parser
 
 
@@ -313,6 +316,8 @@ class Models:
         documents = self.ahead(job.name, job.size).result()
         with Meter() as meter:
             learnt = learn(job.setting, coder, documents, self.device)
+        if self.args.save:
+            save_folder(self.args.save / _folder(job), learnt.model, coder)
         tokens: float = round_of(documents)
         if change := job.setting.change(coder):
             tokens += change.longer(documents, learnt.tokens)
@@ -346,6 +351,13 @@ class Models:
             return self.texts.characters / (whole + share * more)
 
         return at
+
+
+def _folder(job: Job) -> str:
+    """What a saved model is called: default-composed-words-first-32000-6L-384d-32M-seed-0."""
+    plan = job.setting.plan
+    name = f"{called(job)} {job.size} {job.setting} {plan.tokens / 1e6:g}M seed {plan.seed}"
+    return re.sub(r"[^\w.%]+", "-", name)
 
 
 def _called(device: str) -> str:

@@ -14,6 +14,7 @@ import torch
 import zstandard
 
 from scripts import SIZE, script
+from supratok.lab.lm.saving import load_folder
 from texts import prose, write_corpus
 
 SMALL = ["--size", str(SIZE), "--shape", "2", "32", "32", "--batch", "4"]
@@ -109,6 +110,16 @@ def test_downstream(call: Any) -> None:
     assert all(len(line[2].split(", ")) == 2 for line in tasks)  # two seeds
     assert "±" in tables["table-10"]["lines"][0][1]
     assert len(tables["table-2"]["lines"]) == 4 + 2  # the paper's are two
+
+
+def test_models_are_saved_for_transformers(call: Any, tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    given = ["--budget", "1000", "--only", "default + composed, words first"]
+    call("variants", *given, "--save", str(tmp_path / "models"))
+    (folder,) = (tmp_path / "models").iterdir()
+    assert folder.name == f"default-composed-words-first-{SIZE}-2L-32d-0.001M-seed-0"
+    model, coder = load_folder(folder)
+    assert model.shape.rows == coder.rows
 
 
 def test_phrases(call: Any) -> None:
