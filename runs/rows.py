@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import supratok
 from supratok.corpus import Source, open_corpus
-from supratok.heldout import HeldOut, digest, is_for_measuring, is_held_out
+from supratok.heldout import held_out_half
 from supratok.lab import rows as lab_rows
 from supratok.lab.rows import Figures as Figures
 from supratok.lab.rows import code as code
@@ -83,14 +83,9 @@ def first_documents(path: Path, documents: int | None, folder: Path) -> Path:
 
 
 def held_out(source: Source, *, measuring: bool = True) -> list[str]:
-    """The held-out documents that training measures on (or the half that decides), bounded as
-    there."""
-    sample = HeldOut()
-    for text in open_corpus(source):
-        code = digest(text)
-        if is_held_out(code) and is_for_measuring(code) == measuring:
-            sample.add(text, code)
-    return sample.documents
+    """The held-out documents that training measures on (or the half that decides)."""
+    with open_corpus(source) as corpus:
+        return held_out_half(corpus, measuring=measuring)
 
 
 # --- Measuring

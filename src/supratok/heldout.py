@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from collections.abc import Iterable
 
 
 def digest(text: str) -> int:
@@ -56,3 +57,13 @@ class HeldOut:
     def documents(self) -> list[str]:
         """The sample, sorted by digest."""
         return [self._kept[digest].decode() for digest in sorted(self._kept)]
+
+
+def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
+    """The held-out documents that training measures on, or those that it decides by."""
+    sample = HeldOut()
+    for text in texts:
+        code = digest(text)
+        if is_held_out(code) and is_for_measuring(code) == measuring:
+            sample.add(text, code)
+    return sample.documents

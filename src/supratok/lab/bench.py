@@ -21,7 +21,7 @@ from typing import Any
 
 from ..compare import Named, open_any
 from ..corpus import open_corpus
-from ..heldout import HeldOut, digest, is_for_measuring, is_held_out
+from ..heldout import digest, held_out_half, is_held_out
 from ..recipe import PRESETS, Recipe
 from ..train import train
 from .baselines import BASELINES, Documents, Estimate, estimate, losses, trained
@@ -226,17 +226,13 @@ def _documents(corpus: list[Path], without_held_out: bool, first: int | None = N
 
 def held_out(corpus: list[Path]) -> list[str]:
     """The held-out documents that decide nothing."""
-    sample = HeldOut()
     with open_corpus(corpus) as texts:
-        for text in texts:
-            code = digest(text)
-            if is_held_out(code) and is_for_measuring(code):
-                sample.add(text, code)
-    if not sample.documents:
+        documents = held_out_half(texts)
+    if not documents:
         raise ValueError(
             "no document of the corpus is held out, there are too few; pass --test with others"
         )
-    return sample.documents
+    return documents
 
 
 def _digest(texts: list[str]) -> str:
