@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,15 @@ def test_the_loop_of_the_documentation(
     assert loss.item() < 5.5  # 6.1 before
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "my-model")
     assert model.get_input_embeddings().weight.shape == (rows, 16)
+
+
+def test_the_recipe_of_the_documentation(tmp_path: Path) -> None:
+    (block,) = re.findall(
+        r"```toml\n(.*?)```", (DOCS / "models.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    (tmp_path / "my.toml").write_text(block, encoding="utf-8")
+    plain = supratok.Recipe(vocab_size=32_000)
+    assert plain.screen is not None
+    screen = replace(plain.screen, min_boundary_entropy=5.0)
+    recipe = supratok.Recipe.from_toml(tmp_path / "my.toml", vocab_size=32_000)
+    assert recipe == replace(plain, screen=screen)
