@@ -108,7 +108,7 @@ def main(arguments: list[str] | None = None) -> None:
         f"Budgets: {args.size:,} tokens in the vocabulary", claim(__doc__), HEAD, lines,
         [*notes(models, [*found.values(), *equal.values()]),
          "protocol: the same number of tokens, as in the paper, or as much raw text as"
-         f" {BPE} reads in its budget",
+         f" {BPE} reads in its budget; characters read: about so many where phrases are split",
          command("ladder", arguments)],
     )  # fmt: skip
     write_table(args.out, table, drawn({one: found[one] for one in ladder if one in found}))

@@ -39,7 +39,9 @@ class Setting:
     width: int = 768
     context: int = CONTEXT
     splitting: float = 0.0  # how often a phrase is read as its words
-    fading: float = 0.0  # to nothing, at this share of the budget; 0: it does not fade
+    # To nothing, when as many tokens as this share of the budget are read, as the tokenizer writes
+    # them; 0: it does not fade.
+    fading: float = 0.0
     phrases: Phrases = "chance"  # how the embeddings of phrases begin, or are shared all along
 
     def __post_init__(self) -> None:

@@ -94,8 +94,8 @@ class Splitting:
         return self.share * np.maximum(0.0, 1.0 - places / self.until)
 
     def longer(self, documents: Iterable[Ids], budget: int) -> float:
-        """How many more tokens there are to be expected of these, if as many are read in all as
-        the budget says."""
+        """About how many more tokens there are to be expected of these, if as many are read in all
+        as the budget says. (`until` counts tokens before they are split, the budget afterwards.)"""
         mean = self.share
         if self.until is not None:
             read = min(self.until, budget)
