@@ -17,7 +17,7 @@ import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,11 +33,11 @@ from variants import BUDGET, RATE, SHAPE, SIZE
 
 ROWS = [BPE, "default", f"default + {BEST_HELP}"]
 TEST = "deciding"
-WORDS, MIXED = "words, one or more", "both, not told apart"
 HEAD = [
     "model", "tokens", "number", "share of the text", "bits/character", f"{BPE} there",
     f"over {BPE}", "of the whole difference",
 ]  # fmt: skip
+PMI = (0, 2, 4, 6)
 LISTED = 12  # phrases at either end
 OFTEN = 20  # times, to be listed
 
@@ -116,6 +116,20 @@ def reads(models: Models, one: Job, row: Figures) -> list[Read | None]:
 # --- Kinds of phrases
 
 
+class Kind(NamedTuple):
+    """What is asked of a phrase, which place the answer has among others, and the answer."""
+
+    question: int
+    place: int
+    name: str
+
+
+ALL, WORDS, MIXED, PHRASES = (
+    Kind(0, place, name)
+    for place, name in enumerate(("all", "words, one or more", "both, not told apart", "phrases"))
+)
+
+
 @dataclass(frozen=True)
 class Kinds:
     """What is known of the phrases of a tokenizer from the text that models learn from."""
@@ -139,27 +153,27 @@ class Kinds:
         spell = functools.cache(coder.peer.token_text)  # type: ignore[attr-defined]
         return Kinds(parts, spell, uses, pmi)
 
-    def __call__(self, id: int) -> list[str]:
+    def __call__(self, id: int) -> list[Kind]:
         """The kinds a phrase belongs to, one of each question."""
-        words = len(self.texts(id).split())
-        punctuation = any(not (one.isalnum() or one.isspace()) for one in self.texts(id))
+        words = min(4, len(self.texts(id).split()))
+        marks = any(not (one.isalnum() or one.isspace()) for one in self.texts(id))
+        uses, pmi = _among(self.uses[id], (300, 1_000, 3_000, 10_000)), _among(self.pmi[id], PMI)
         return [
-            f"phrases of {words if words < 4 else '4 or more'} words",
-            f"phrases {'with' if punctuation else 'without'} punctuation",
-            f"phrases used {_among(self.uses[id], (300, 1_000, 3_000, 10_000))} times",
-            f"phrases of a PMI of {_among(self.pmi[id], (0, 2, 4, 6))}",
+            Kind(1, words, f"phrases of {words if words < 4 else '4 or more'} words"),
+            Kind(2, marks, f"phrases {'with' if marks else 'without'} punctuation"),
+            Kind(3, uses[0], f"phrases used {uses[1]} times"),
+            Kind(4, pmi[0], f"phrases of a PMI of {pmi[1]}"),
         ]
 
 
-def _among(value: float, steps: Sequence[int]) -> str:
-    """300 to 1,000; below the first, or above the last of the steps."""
-    for low, high in zip([None, *steps], [*steps, None], strict=True):
-        if high is not None and value >= high:
-            continue
-        if low is None:
-            return f"less than {high:,}"
-        return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
-    raise AssertionError("the last step has no end")
+def _among(value: float, steps: Sequence[int]) -> tuple[int, str]:
+    """How many steps were taken, and in words: 300 to 1,000; below the first, above the last."""
+    taken = sum(value >= step for step in steps)
+    if not taken:
+        return taken, f"less than {steps[0]:,}"
+    if taken == len(steps):
+        return taken, f"{steps[-1]:,} or more"
+    return taken, f"{steps[taken - 1]:,} to {steps[taken]:,}"
 
 
 # --- Sums
@@ -185,64 +199,50 @@ class Sum:
         return sum(self.nats.values()) - sum(self.base.values())
 
 
-def sums(ours: Sequence[Read | None], base: Sequence[Read | None], kinds: Kinds) -> dict[str, Sum]:
-    """By kind; and under the text of each phrase that one alone."""
-    found: dict[str, Sum] = defaultdict(Sum)
+Sums = tuple[dict[Kind, Sum], dict[str, Sum]]  # by kind, and of each phrase
+
+
+def sums(ours: Sequence[Read | None], base: Sequence[Read | None], kinds: Kinds) -> Sums:
+    found: Sums = defaultdict(Sum), defaultdict(Sum)
     for document, (one, other) in enumerate(zip(ours, base, strict=True)):
-        if one is None or other is None:
-            continue
-        for stretch in stretches(one, other):
-            for kind in _kinds_of(stretch, kinds):
-                found[kind].add(document, stretch)
+        for stretch in stretches(one, other) if one and other else ():
+            phrases = [id for id in stretch.ids if kinds.parts.counts[id] > 1]
+            if phrases and len(stretch.ids) == 1:
+                found[1][kinds.texts(phrases[0])].add(document, stretch)
+                some = [PHRASES, *kinds(phrases[0])]
+            else:
+                some = [MIXED if phrases else WORDS]
+            for kind in (ALL, *some):
+                found[0][kind].add(document, stretch)
     return found
 
 
-def _kinds_of(stretch: Stretch, kinds: Kinds) -> list[str]:
-    phrases = [id for id in stretch.ids if kinds.parts.counts[id] > 1]
-    if not phrases:
-        return ["all", WORDS]
-    if len(stretch.ids) > 1:
-        return ["all", MIXED]
-    return ["all", "phrases", *kinds(phrases[0]), repr(kinds.texts(phrases[0]))]
-
-
-def lines(name: str, found: dict[str, Sum]) -> list[list[str]]:
-    order = sorted((kind for kind in found if kind[:7] == "phrases"), key=_order)
-    whole = found["all"]
+def lines(name: str, found: dict[Kind, Sum]) -> list[list[str]]:
     cells = []
-    for kind in ("all", WORDS, MIXED, *order):
-        one = found[kind]
-        if not one.number:
-            continue
+    for kind, one in sorted(found.items()):
         documents = sorted(one.base)
         more = difference(
             [one.base[place] for place in documents], [one.nats[place] for place in documents]
         )
         bits = [sum(some.values()) / one.characters / np.log(2) for some in (one.nats, one.base)]
         cells.append([
-            name, kind, f"{one.number:,}", f"{one.characters / whole.characters:.1%}",
-            f"{bits[0]:.4f}", f"{bits[1]:.4f}", told(more), f"{one.price / whole.price:+.0%}",
+            name, kind.name, f"{one.number:,}", f"{one.characters / found[ALL].characters:.1%}",
+            f"{bits[0]:.4f}", f"{bits[1]:.4f}", told(more),
+            f"{one.price / found[ALL].price:+.0%}",
         ])  # fmt: skip
     return cells
 
 
-def _order(kind: str) -> tuple[int, str, float]:
-    """All of them, then question by question, each by its number."""
-    digits = "".join(one for one in kind.partition(" to ")[0] if one.isdigit())
-    question = kind.split()[1] if " " in kind else ""
-    return (0 if kind == "phrases" else 1, question, int(digits or -1) - ("less" in kind) / 2)
-
-
 def ends(found: dict[str, Sum]) -> str:
     """The phrases that pay most and those that cost most, with the bits of each use."""
-    known = {text: one for text, one in found.items() if text[0] in "'\"" and one.number >= OFTEN}
+    known = {text: one for text, one in found.items() if one.number >= OFTEN}
     order = sorted(known, key=lambda text: known[text].price)
     said = [
         ", ".join(
-            f"{text} ({known[text].price / known[text].number / np.log(2):+.1f})" for text in some
+            f"{text!r} ({known[text].price / known[text].number / np.log(2):+.1f})" for text in some
         )
         for some in (order[:LISTED], order[::-1][:LISTED])
-    ]  # fmt: skip
+    ]
     return f"pay most (bits of a use): {said[0]}; cost most: {said[1]}"
 
 
@@ -266,8 +266,8 @@ def main(arguments: list[str] | None = None) -> None:
                 models.coder(one.name, one.size), models.ahead(one.name, one.size).result()
             )
             found = sums(reads(models, one, done[one]), base, kinds)
-            cells += lines(row, found)
-            told_of.append(f"{row}: {ends(found)}")
+            cells += lines(row, found[0])
+            told_of.append(f"{row}: {ends(found[1])}")
     left = sum(read is None for read in base)
     table = Table(
         f"Which phrases pay: {args.size:,} tokens, {args.budget / 1e6:g} M read", claim(__doc__),

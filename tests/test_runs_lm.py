@@ -146,9 +146,10 @@ def test_stretches_end_where_both_readings_do() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [(-1, "less than 0"), (0, "0 to 2,000"), (2000, "2,000 or more")]
+    ("value", "expected"),
+    [(-1, (0, "less than 0")), (0, (1, "0 to 2,000")), (2000, (2, "2,000 or more"))],
 )
-def test_among(value: int, expected: str) -> None:
+def test_among(value: int, expected: tuple[int, str]) -> None:
     assert script("phrases")._among(value, (0, 2000)) == expected
 
 
