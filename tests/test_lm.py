@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -325,6 +326,13 @@ def test_the_rate_rises_and_falls() -> None:
 def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must"):
         Plan(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"fading": 1.5}, {"fading": -0.1}, {"phrases": "none"}])
+def test_a_setting_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+    ((name, value),) = wrong.items()
+    with pytest.raises(ValueError, match=f"{name}={value!r}"):
+        Setting(Plan(tokens=1), **wrong)
 
 
 # --- Measuring

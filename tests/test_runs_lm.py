@@ -80,6 +80,17 @@ def test_variants(call: Any) -> None:
     assert table["pictures"] == ["recipes.svg", "helps.svg"]
 
 
+@pytest.mark.parametrize(
+    ("row", "said"), [("defalt", "'defalt': choose one of default,"), ("default + luck", "'luck'")]
+)
+def test_rows_that_do_not_exist_are_refused(
+    row: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        script("variants").main(["--only", row])
+    assert said in capsys.readouterr().err
+
+
 def test_names_that_fit() -> None:
     short = script("variants").short
     assert short("default + composed, words first") == "words first"
