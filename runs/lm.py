@@ -39,7 +39,7 @@ from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
 from supratok.lab.lm.model import CONTEXT
-from supratok.lab.lm.parts import Splitting
+from supratok.lab.lm.parts import Splitting, phrase_parts
 from supratok.lab.lm.saving import save_folder
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.lm.validation import device_of
@@ -319,7 +319,8 @@ class Models:
         if self.args.save:
             save_folder(self.args.save / _folder(job), learnt.model, coder)
         tokens: float = round_of(documents)
-        if change := job.setting.change(coder):
+        if job.setting.splitting:
+            change = job.setting.change(phrase_parts(coder))
             tokens += change.longer(documents, learnt.tokens)
         found = {
             "parameters": learnt.model.shape.parameters,
@@ -340,9 +341,9 @@ class Models:
 
     def density(self, job: Job, row: Figures) -> Callable[[float], float]:
         """Characters of a token of the stream, by how many were read before it."""
-        change = job.setting.change(self.coder(job.name, job.size))
-        if change is None:
+        if not job.setting.splitting:
             return lambda _: float(row["characters"] / row["tokens"])
+        change = job.setting.change(phrase_parts(self.coder(job.name, job.size)))
         documents = self.ahead(job.name, job.size).result()
         whole, more = round_of(documents), Splitting(change.parts, 1.0).longer(documents, 1)
 

@@ -259,6 +259,8 @@ def main(arguments: list[str] | None = None) -> None:
     jobs = {row: job(row, args, args.budget, seed) for row in dict.fromkeys([BPE, *args.only])}
     done = models.rows_of(list(jobs.values()), Spent(models.texts.tests[TEST]))
     cells, told_of = [], []
+    if jobs[BPE] not in done:
+        raise SystemExit(f"{args.out}: {BPE} is not finished, and all are held against it")
     base = reads(models, jobs[BPE], done[jobs[BPE]])
     for row, one in jobs.items():
         if row != BPE and one in done:

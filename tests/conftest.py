@@ -1,6 +1,15 @@
-"""Machines are shared and noisy: no example of a property test fails for being slow."""
+"""Machines are shared and noisy: no example of a property test fails for being slow, and models
+take one thread (`pytestmark = pytest.mark.usefixtures("one_thread")`)."""
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("supratok", deadline=None)
 settings.load_profile("supratok")
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> None:
+    import torch  # which most tests do without
+
+    torch.set_num_threads(1)

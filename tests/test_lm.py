@@ -33,9 +33,7 @@ TEXTS = [
 TINY = {"layers": 2, "width": 32, "context": 16}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

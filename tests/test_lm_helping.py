@@ -22,9 +22,7 @@ TEXTS = [f"The cat sat on the mat in New York as well as in Paris, {n}. " * 4 fo
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 @pytest.fixture(scope="module")

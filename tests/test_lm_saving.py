@@ -23,9 +23,7 @@ TEXTS = [f"The cat sat on the mat in New York, {number} times: 日本. " * 4 for
 KINDS = ("merges", "fewest", "bytes", "spaced", "has the token")
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+pytestmark = pytest.mark.usefixtures("one_thread")
 
 
 def coder_of(kind: str, path: Path) -> Coder:

@@ -74,9 +74,8 @@ def token_nats(
             ids[row, : len(window.ids)] = window.ids
         found = _losses(model, torch.from_numpy(ids).to(device)).cpu().double().numpy()
         for row, (text, start, tokens, known) in enumerate(batch):
-            nats[text][start + known : start + len(tokens) - 1] = found[
-                row, known : len(tokens) - 1
-            ]
+            last = len(tokens) - 1
+            nats[text][start + known : start + last] = found[row, known:last]
     return nats
 
 

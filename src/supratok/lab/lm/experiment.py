@@ -22,7 +22,7 @@ from ...progress import Progress
 from .bits import bits_per_character
 from .coder import Coder, Ids
 from .model import CONTEXT, Decoder, Shape, new_decoder
-from .parts import Sharing, Splitting, phrase_parts
+from .parts import Parts, Sharing, Splitting, phrase_parts
 from .stream import Stream
 from .training import Learnt, Plan, train_model
 
@@ -56,12 +56,10 @@ class Setting:
     def shape(self, coder: Coder) -> Shape:
         return Shape(coder.rows, self.layers, self.width, self.context)
 
-    def change(self, coder: Coder) -> Splitting | None:
-        """What is done to the stream."""
-        if not self.splitting:
-            return None
+    def change(self, parts: Parts) -> Splitting:
+        """What is done to the stream, if phrases are split."""
         until = max(1, round(self.plan.tokens * self.fading)) if self.fading else None
-        return Splitting(phrase_parts(coder), self.splitting, until)
+        return Splitting(parts, self.splitting, until)
 
 
 def learn(
@@ -73,15 +71,16 @@ def learn(
     progress: Progress | None = None,
 ) -> Learnt:
     """A model of the coder's tokens, from documents that it has encoded."""
-    plan, sharing = setting.plan, None
+    plan, change, sharing = setting.plan, None, None
     model = new_decoder(setting.shape(coder), plan.seed).to(device)
-    if setting.phrases != "chance":
-        composed = setting.phrases == "composed"
-        sharing = Sharing(phrase_parts(coder), setting.width, composed).to(device)
-        sharing.start(model.table.data, own=setting.phrases != "mean")
-        if setting.phrases == "mean":
-            sharing = None
-    stream = Stream(documents, coder.end, plan.seed, setting.change(coder))
+    if setting.splitting or setting.phrases != "chance":
+        parts = phrase_parts(coder)
+        change = setting.change(parts) if setting.splitting else None
+        if setting.phrases != "chance":
+            shared = Sharing(parts, setting.width, setting.phrases == "composed").to(device)
+            shared.start(model.table.data, own=setting.phrases != "mean")
+            sharing = shared if setting.phrases != "mean" else None
+    stream = Stream(documents, coder.end, plan.seed, change)
     return train_model(
         model, plan, stream, device, sharing=sharing, folder=folder, progress=progress
     )
