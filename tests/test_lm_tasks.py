@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 import zstandard
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import supratok
@@ -132,10 +132,11 @@ def test_endings_of_a_context_are_scored_from_the_same_place(phrases: Coder) -> 
     context=st.lists(st.sampled_from(PIECES), max_size=12).map(" ".join),
     given_endings=st.lists(st.one_of(st.sampled_from(PIECES), any_text), min_size=1, max_size=4),
 )
+@example(context="New York", given_endings=["\u0301" * 210])  # two tokens each, of bytes
 def test_scores_are_those_of_the_joined_texts(
     coder: Coder, context: str, given_endings: list[str]
 ) -> None:
-    model = model_of(coder, context=400)
+    model = model_of(coder, context=2_000)  # more than is ever drawn: nothing is cut off
     wanted_endings = [" " + ending for ending in given_endings]
     found = endings(model, coder, [(context, wanted_endings)], "cpu")[0]
     cuts = cut_questions(coder, [(context, wanted_endings)])[0]
