@@ -58,13 +58,23 @@ void SpanTable::grow() {
 
 // --- Finding and counting
 
+// Words know no newlines (text.hpp): here whitespace that holds one is told apart, for a line ends
+// there.
+static CharClass unit_class(const Word& word) {
+  if (word.cls != CharClass::Space) return word.cls;
+  for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i]))
+    if (char_info(decode_char(word.text.data() + i)).cls == CharClass::Newline)
+      return CharClass::Newline;
+  return CharClass::Space;
+}
+
 void SpanTable::read(std::string_view document, std::vector<Unit>& units) const {
   units.clear();
   WordReader reader(document);
   for (Word word; reader.next(word);) {
     const uint64_t hash = hash_bytes(word.text);
     const bool letters = word.cls == CharClass::Letter;
-    units.push_back({word.text, hash, letters ? index_.find(word.text, hash) : kNone, word.cls});
+    units.push_back({word.text, hash, letters ? index_.find(word.text, hash) : kNone, unit_class(word)});
   }
 }
 
@@ -180,7 +190,8 @@ void NeighbourTable::add(const std::vector<std::string_view>& documents) {
     starts.push_back(texts.size());
     const uint32_t which = place * 2 + side;
     texts.append(reinterpret_cast<const char*>(&which), sizeof(which));
-    // A place outside wraps around to a number that is too large.
+    // The end of a line and of the document are one neighbour, without a text. (A place before the
+    // first wraps around to a number that is too large.)
     if (neighbour < units.size() && units[neighbour].cls != CharClass::Newline)
       texts += units[neighbour].text;
   };

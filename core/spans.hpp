@@ -14,7 +14,8 @@
 
 namespace supratok {
 
-// A word as it stands in a text; `word` is its number in the list, or WordIndex::kNone.
+// A word as it stands in a text; `word` is its number in the list, or WordIndex::kNone. Whitespace
+// in which a line ends has the class Newline.
 struct Unit {
   std::string_view text;
   uint64_t hash;

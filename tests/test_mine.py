@@ -24,6 +24,7 @@ from supratok.counting import Counted, count_runs, count_words
 from supratok.mine import Phrase, mine, total_words
 from supratok.progress import Progress
 from supratok.recipe import Seeds
+from supratok.scripts import UNSPACED
 from test_cli import good, refused, run
 from texts import corpus, prose
 
@@ -384,3 +385,11 @@ def test_errors_are_one_line(text: Path, tmp_path: Path) -> None:
     bad = tmp_path / "bad.toml"
     bad.write_text("[seeds]\npmi = 3\n", encoding="utf-8")
     assert "unknown Seeds option 'pmi'" in refused("mine", text, "--recipe", bad)
+
+
+@pytest.mark.parametrize("letter", "一กກកကཀᥐᦀᬅꦄ")
+def test_a_phrase_may_begin_without_a_space_in_every_unspaced_script(letter: str) -> None:
+    """The same scripts as elsewhere in training: there was a shorter list here."""
+    assert _core.char_class(letter)[1] in UNSPACED
+    mined_texts = {phrase.text for phrase in mined([f"{letter} b", f"{letter} b"], SMALL)[0]}
+    assert f"{letter} b" in mined_texts

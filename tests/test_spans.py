@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from supratok import Recipe, _core
@@ -89,6 +89,7 @@ def test_counts_equal_the_plain_ones(held_out: list[str], more: list[str], threa
 
 
 @given(documents, st.integers(1, 3))
+@example(["x New York\n", "x New York", "x New York\n  x", "x New York \tx"], 1)
 def test_neighbours_equal_the_plain_ones(training: list[str], threads: int) -> None:
     table, words = table_of(training, training)
     found = as_spans(table, words)
@@ -115,8 +116,28 @@ def test_neighbours_equal_the_plain_ones(training: list[str], threads: int) -> N
 
 
 def _edge(unit: str) -> str:
+    """A line that ends and a document that ends are one neighbour; so is one that begins."""
     newline = 4  # core/text.hpp
-    return "" if _core.char_class(unit[-1])[0] == newline else unit
+    return "" if any(_core.char_class(char)[0] == newline for char in unit) else unit
+
+
+def test_a_line_end_is_no_neighbour_of_its_own() -> None:
+    training = ["x New York\n", "x New York", "x New York\n\tx New York"]
+    table, words = table_of(training, training)
+    place = as_spans(table, words).index((" New", " York"))
+    neighbours = _core.NeighbourTable(table, [place])
+    neighbours.count(training, 1)
+    _, _, entropy, peak = (column.tolist() for column in neighbours.summary())
+    assert (entropy, peak) == ([0.0], [1.0])
+
+
+def test_stretches_over_a_line_end_are_counted_as_such() -> None:
+    words = _core.WordTable(12)
+    words.count([" old\nwine"], 1)
+    lexicon = read_lexicon(words, [" old wine"])
+    table = _core.SpanTable(lexicon.words, lexicon.groups, lexicon.begins, 2)
+    *_, by_class = table.find([" old\nwine"], words, 1)
+    assert by_class.tolist() == [0, 0, 0, 0, 2, 0, 0]  # " old\n" and "\nwine"
 
 
 def test_what_becomes_of_stretches() -> None:

@@ -14,7 +14,7 @@ import pytest
 import supratok
 from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference, reference_parts
 from supratok.crossover import find_parity
-from supratok.recipe import Screen, Scripts, Seeds
+from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
 from texts import HOSTILE, corpus, prose
 
 
@@ -87,6 +87,14 @@ def test_phrases_of_few_documents_are_dropped(whole_words: bool) -> None:
     phrases = [token.text for token in supratok.train(documents, open_, progress=False).vocabulary]
     assert " gnu sat" in phrases
     assert " gnu sat" not in [token.text for token in tokenizer.vocabulary]
+
+
+@pytest.mark.parametrize("name", ["curation", "expressions", "refine"])
+def test_the_reference_refuses_what_it_does_not_cover(name: str) -> None:
+    parts: dict[str, Any] = {"curation": Curation(), "expressions": Expressions(), "refine": 2}
+    recipe = replace(Recipe(vocab_size=300), **{name: parts[name]})
+    with pytest.raises(ValueError, match=f"does not cover {name}"):
+        reference.train(["some text"], recipe)
 
 
 def test_seeds_pass_the_screen_and_equal_the_reference() -> None:
