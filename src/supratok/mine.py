@@ -26,11 +26,10 @@ from numpy.typing import NDArray
 
 from . import _core
 from .recipe import Seeds
+from .scripts import UNSPACED
 
 _LETTER, _NUMBER = 0, 2  # classes of characters, core/text.hpp
 _MARK = 6  # a mark that begins a word makes it one of letters
-# One character of each script that is written without spaces between words.
-_UNSPACED = frozenset(_core.char_class(char)[1] for char in "日กລកမཀ")
 
 
 class Phrase(NamedTuple):
@@ -106,7 +105,7 @@ def _kinds(known: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
 
 def _is_unspaced(word: str) -> bool:
     scripts = (_core.char_class(char)[1] for char in word)
-    return next((script for script in scripts if script), 0) in _UNSPACED
+    return next((script for script in scripts if script), 0) in UNSPACED
 
 
 # --- Counting ----------------------------------------------------------------------------------
