@@ -13,7 +13,7 @@ SOURCES = pyproject.toml CMakeLists.txt README.md $(wildcard core/*) \
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
-	$(BIN)/python -m supratok.demo
+	$(BIN)/python -m supratok.cli.demo
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest
@@ -23,7 +23,7 @@ lint: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
 	$(BIN)/mypy
-	$(BIN)/python -m mypy.stubtest supratok._core --allowlist tests/stubtest-allowlist.txt
+	$(BIN)/python -m mypy.stubtest supratok.common._core --allowlist tests/stubtest-allowlist.txt
 
 bench: $(VENV)/dev
 	$(BIN)/python benches/bench.py

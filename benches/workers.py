@@ -26,7 +26,7 @@ import zstandard
 
 import supratok
 from supratok.corpus import open_corpus
-from supratok.lab.cost import peak_bytes
+from supratok.lab.measure.cost import peak_bytes
 
 WARM_CALLS = 3
 BATCH_BYTES = 20_000_000
@@ -54,7 +54,7 @@ def surroundings() -> dict[str, str]:
     """What a figure needs to be believed, besides the command and the corpus."""
     import tokenizers
 
-    from supratok.lab.rows import cpu_model
+    from supratok.lab.measure.rows import cpu_model
 
     now = datetime.datetime.now(datetime.UTC)
     return {

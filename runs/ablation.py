@@ -15,8 +15,8 @@ from typing import Any
 
 from rows import English, claim, command, number, options, percent, write_table
 from supratok import Recipe
-from supratok.lab import pictures
-from supratok.lab.tables import Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import Table
 
 BASES: dict[str, Callable[[int], Recipe]] = {
     "default": lambda size: Recipe(vocab_size=size),

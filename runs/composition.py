@@ -9,15 +9,15 @@ Documents, sentences and words of each of the 14 languages of `flores.py`.
 from __future__ import annotations
 
 import functools
+import inspect
 from dataclasses import asdict
 from pathlib import Path
 
-import supratok.lab.composition
 from flores import NAMES, corpora
 from rows import Figures, Rows, claim, command, identity, options, write_table
 from supratok.corpus import open_corpus
-from supratok.lab.composition import SHORTEST, composition
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.measure.composition import SHORTEST, composition
+from supratok.lab.report.tables import NOTHING, Table
 
 # Paper, Table E1: sentences and phase-1 tokens of 8,000 documents.
 DOCUMENTS = 8_000
@@ -62,7 +62,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--languages", nargs="+", choices=list(PAPER), default=list(PAPER),
                         metavar="CODE")  # fmt: skip
     args = parser.parse_args(arguments)
-    rows, program = Rows(args.out, args.again), identity(Path(supratok.lab.composition.__file__))
+    rows, program = Rows(args.out, args.again), identity(Path(inspect.getfile(composition)))
     found = {}
     for code, path in zip(args.languages, corpora(args), strict=True):
         asked = {"row": code, "corpus": identity(path), "counted by": program}

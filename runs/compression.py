@@ -33,12 +33,12 @@ from english import (
 )
 from rows import claim, command, identity, write_table
 from supratok.corpus import open_corpus
-from supratok.curate import Curator
-from supratok.formats import json_line
-from supratok.heldout import digest
-from supratok.lab import pictures
+from supratok.corpus.curate import Curator
+from supratok.corpus.readers import json_line
+from supratok.corpus.split import digest
 from supratok.lab.bench import Bench, Row, compared
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import NOTHING, Table
 from supratok.recipe import Curation
 
 # Paper, Table 4 A: characters per token, over BPE, seconds of training, times those of SupraTok.

@@ -34,7 +34,6 @@ from lm import (
     told,
 )
 from rows import Figures, claim, command, located, number, write_table
-from supratok.lab import pictures
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.generation import distinct, first_words, sample
 from supratok.lab.lm.likelihood import endings
@@ -49,7 +48,8 @@ from supratok.lab.lm.tasks import (
     mmlu,
     questions,
 )
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import NOTHING, Table
 
 SIZE, BUDGET = 50_000, 20_000_000
 BEST = f"default + {BEST_HELP}"

@@ -17,8 +17,8 @@ from rows import ENGLISH, ROOT, first_documents, located, options, read_whole
 from supratok import Recipe
 from supratok.lab.baselines import BASELINES
 from supratok.lab.bench import HELD_OUT, Bench, Row, compared, entries
-from supratok.lab.measures import articles
-from supratok.lab.tables import NOTHING
+from supratok.lab.measure.figures import articles
+from supratok.lab.report.tables import NOTHING
 
 OURS: dict[str, Callable[[int], Recipe]] = {
     "dense": Recipe.dense,

@@ -32,10 +32,10 @@ from rows import (
 )
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
-from supratok.export import FORMATS
-from supratok.lab.tables import Table
+from supratok.formats.export import FORMATS
+from supratok.formats.verify import verify
+from supratok.lab.report.tables import Table
 from supratok.recipe import Segmentation
-from supratok.verify import verify
 
 RULES: tuple[Segmentation, ...] = ("merges", "fewest")
 SPECIALS = ("<s>", "</s>", "<pad>", "<unk>")
@@ -120,7 +120,7 @@ def row(rows: Rows, args: argparse.Namespace, path: Path, files: list[Path]) -> 
         "tokenizer": identity(path),
         "files": [identity(file) for file in files],
         "lines": args.lines,
-        "exporter": [code("export"), code("runtimes")],
+        "exporter": code(("formats",)),
     }
     tokenizer, folder = Tokenizer.load(path), args.out / path.stem
     return rows.get(asked, lambda: measure(tokenizer, folder, files, args.lines))

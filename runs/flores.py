@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rows import ROOT, claim, command, first_documents, located, options, write_table
-from supratok.lab import pictures
 from supratok.lab.bench import OURS, Bench, Row, entries
-from supratok.lab.bootstrap import middle, resampled_sums
-from supratok.lab.measures import gini
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.measure.bootstrap import middle, resampled_sums
+from supratok.lab.measure.figures import gini
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import NOTHING, Table
 
 # Paper, Table 6: characters per token of SupraTok and of BPE.
 GROUPS = {

@@ -33,7 +33,7 @@ from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.likelihood import Score, cut_questions, endings
 from supratok.lab.lm.saving import load_folder
 from supratok.lab.lm.tasks import By, Item, chosen, hellaswag, questions
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.report.tables import NOTHING, Table
 
 HELLASWAG = "test/hellaswag/hellaswag_val.jsonl.zst"
 HEAD = [

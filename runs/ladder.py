@@ -28,9 +28,9 @@ from lm import (
     row_name,
 )
 from rows import Figures, claim, command, write_table
-from supratok.lab import pictures
 from supratok.lab.lm.experiment import Setting, matched
-from supratok.lab.tables import Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import Table
 from variants import RATE, SHAPE, SIZE
 
 BUDGETS = [8_000_000, 32_000_000, 128_000_000]

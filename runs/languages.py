@@ -31,8 +31,8 @@ from rows import (
     write_table,
 )
 from supratok import Recipe
-from supratok.lab import pictures
-from supratok.lab.tables import Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import Table
 
 BASES: dict[str, Callable[[int], Recipe]] = {
     "default": lambda size: Recipe(vocab_size=size),

@@ -24,11 +24,11 @@ from english import (
     whole,
 )
 from rows import claim, command, identity, write_table
-from supratok.lab import pictures
 from supratok.lab.bench import HELD_OUT, Bench, Row
-from supratok.lab.cost import Speed
-from supratok.lab.measures import SECONDS_PER_TOKEN, latency
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.measure.cost import Speed
+from supratok.lab.measure.figures import SECONDS_PER_TOKEN, latency
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import NOTHING, Table
 
 # Paper, Table 7: characters per token, tokens, speedup.
 PAPER = {

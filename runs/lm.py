@@ -29,12 +29,11 @@ import zstandard
 
 from rows import ENGLISH, Figures, Rows, first_documents, located, options, read_whole
 from supratok import Recipe, train
-from supratok.compare import open_any
+from supratok.common.files import whole_file
 from supratok.corpus import open_corpus
-from supratok.files import whole_file
-from supratok.heldout import digest, is_for_measuring, is_held_out
+from supratok.corpus.split import digest, is_for_measuring, is_held_out
+from supratok.formats.peer import open_any
 from supratok.lab.baselines import BASELINES, Documents, trained
-from supratok.lab.bootstrap import Difference, difference
 from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn
@@ -43,8 +42,9 @@ from supratok.lab.lm.parts import Splitting, phrase_parts
 from supratok.lab.lm.saving import save_folder
 from supratok.lab.lm.training import REVISION, Plan
 from supratok.lab.lm.validation import device_of
-from supratok.lab.measures import articles
-from supratok.lab.tables import NOTHING
+from supratok.lab.measure.bootstrap import Difference, difference
+from supratok.lab.measure.figures import articles
+from supratok.lab.report.tables import NOTHING
 from supratok.recipe import Boundaries, Curation, Screen
 
 BPE = "BPE-Bytes-GPT4o"  # lossless, and what others are held against

@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 
 from lm import BEST_HELP, BPE, Job, Models, job, model_options, notes, row_name, told
 from rows import Figures, claim, command, write_table
-from supratok.lab.bootstrap import difference
 from supratok.lab.lm.bits import token_nats
 from supratok.lab.lm.coder import Coder, Ids
 from supratok.lab.lm.parts import Parts, Splitting, phrase_parts
-from supratok.lab.tables import Table
+from supratok.lab.measure.bootstrap import difference
+from supratok.lab.report.tables import Table
 from variants import BUDGET, RATE, SHAPE, SIZE
 
 ROWS = [BPE, "default", f"default + {BEST_HELP}"]

@@ -1,5 +1,5 @@
 """What the scripts of this folder share: where the texts are, rows that are computed once (see
-supratok.lab.rows), tables."""
+supratok.lab.measure.rows), tables."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 import supratok
 from supratok.corpus import Source, open_corpus
-from supratok.heldout import held_out_half
-from supratok.lab import rows as lab_rows
-from supratok.lab.rows import Figures as Figures
-from supratok.lab.rows import code as code
-from supratok.lab.rows import identity as identity
-from supratok.lab.tables import Table
+from supratok.corpus.split import held_out_half
+from supratok.lab.measure import rows as lab_rows
+from supratok.lab.measure.rows import Figures as Figures
+from supratok.lab.measure.rows import code as code
+from supratok.lab.measure.rows import identity as identity
+from supratok.lab.report.tables import Table
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benches"))

@@ -26,10 +26,10 @@ from rows import (
     trained,
     write_table,
 )
-from supratok.compare import Peer, open_any
+from supratok.formats.peer import Peer, open_any
 from supratok.lab import baselines
 from supratok.lab.bench import OURS, Entry, entries
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.report.tables import NOTHING, Table
 
 SENTENCE = "The United Nations headquarters in New York announced new climate change initiatives."
 NAMES = ["BPE-Standard", "SuperBPE", "BPE-Bytes-GPT4o", "default", "dense", "paper"]

@@ -30,10 +30,10 @@ from english import (
     wikitext,
 )
 from rows import claim, command, percent, write_table
-from supratok.lab import pictures
 from supratok.lab.baselines import BASELINES
 from supratok.lab.bench import Row, compared
-from supratok.lab.tables import NOTHING, Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import NOTHING, Table
 
 SUPER, LONGER = "SuperBPE", "SuperBPE-Documents"
 ROWS = [*OURS, SUPER, LONGER, STANDARD, "BPE-Bytes-GPT4o"]

@@ -36,9 +36,9 @@ from rows import (
 )
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
-from supratok.heldout import digest, is_held_out
-from supratok.lab import pictures
-from supratok.lab.tables import Table
+from supratok.corpus.split import digest, is_held_out
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import Table
 from supratok.recipe import Screen
 
 ALPHA = 2.5

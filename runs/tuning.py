@@ -31,15 +31,15 @@ from rows import (
     trained,
     write_table,
 )
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
 from supratok.lab.lm.validation import with_threads
-from supratok.lab.tables import Table
+from supratok.lab.report.tables import Table
 from supratok.lab.tuning import tune
-from supratok.lab.tuning_measure import Setting, measure, read_texts, reference
-from supratok.lab.tuning_score import Measured, Weights, score
-from supratok.lab.tuning_space import PAPER, Range, Space, read_space, recipe_of
-from supratok.lab.tuning_study import Trial, best
-from supratok.lab.tuning_table import write_outcome
+from supratok.lab.tuning.measure import Setting, measure, read_texts, reference
+from supratok.lab.tuning.score import Measured, Weights, score
+from supratok.lab.tuning.space import PAPER, Range, Space, read_space, recipe_of
+from supratok.lab.tuning.study import Trial, best
+from supratok.lab.tuning.table import write_outcome
 from supratok.tokenizer import usable_threads
 
 # The paper's sizes divided by 40, five of them; its ranges of PMI and count as they are.

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from lm import BEST_HELP, BPE, HELPS, Models, bits, compared, job, model_options, notes, row_name
 from rows import Figures, claim, command, write_table
-from supratok.lab import pictures
-from supratok.lab.tables import Table
+from supratok.lab.report import pictures
+from supratok.lab.report.tables import Table
 
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
 OTHER_HELP = "composed, split 30% fading"

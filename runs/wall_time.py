@@ -26,7 +26,7 @@ from rows import (
     write_table,
 )
 from supratok import Recipe
-from supratok.lab.tables import Table
+from supratok.lab.report.tables import Table
 
 from bench import work  # isort: skip  # rows.py knows its folder
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import strategies as st
 
 from supratok import Recipe, train
-from supratok.export.huggingface import tokenizer_json
-from supratok.export.listing import listing_of
+from supratok.formats.huggingface.write import tokenizer_json
+from supratok.formats.listing import listing_of
 from texts import HOSTILE, PIECES, any_text
 
 tokenizers = pytest.importorskip("tokenizers")

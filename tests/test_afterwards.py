@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from supratok import Recipe, Tokenizer, train
-from supratok.afterwards import pruned, refined
-from supratok.cli import main
-from supratok.prune import ROUNDS
+from supratok.cli.main import main
+from supratok.cli.summary import afterwards, story
+from supratok.learn.prune import ROUNDS
+from supratok.learn.rework import pruned, refined
 from supratok.recipe import Curation, Expressions, Screen, Seeds
-from supratok.story import afterwards, story
 from texts import corpus, prose
 
 DOCUMENTS = [text for text in prose(4, 600) + corpus(4, 60) if "\n" not in text]

@@ -14,15 +14,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok.compare import open_any
-from supratok.progress import Progress
+from supratok.common.progress import Progress
+from supratok.formats.peer import open_any
 from texts import HOSTILE, any_text, multilingual, prose
 
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("sentencepiece")
 
-from supratok.lab import baselines, boundless, merging, superbpe  # noqa: E402
-from supratok.lab.baselines import BASELINES, Documents, Trained, estimate, losses, trained  # noqa: E402
+from supratok.lab import baselines  # noqa: E402
+from supratok.lab.baselines import (  # noqa: E402
+    BASELINES,
+    Documents,
+    Trained,
+    boundless,
+    estimate,
+    losses,
+    merging,
+    superbpe,
+    trained,
+)
 
 SIZE = 700
 TEXTS = prose(1, 300) + [
@@ -122,7 +132,7 @@ def test_what_would_be_killed_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     plain = estimate("BPE-Standard", 237_000_000, 100_000)
     assert cross.seconds > 5 * plain.seconds and cross.peak_bytes > 3 * plain.peak_bytes
     assert "first documents" in BASELINES["SP-BPE-CrossBoundary"].note
-    monkeypatch.setattr(baselines, "_free", lambda: 1000)
+    monkeypatch.setattr("supratok.lab.baselines.store._free", lambda: 1000)
     with pytest.raises(ValueError, match=r"0.4 GB of memory .* the first 0 documents"):
         trained("SP-BPE-CrossBoundary", TEXTS, SIZE, tmp_path)
     assert not list(tmp_path.iterdir())

@@ -8,9 +8,17 @@ from pathlib import Path
 import pytest
 
 from supratok import Recipe, Tokenizer
-from supratok.cli import main
-from supratok.lab.bench import HELD_OUT, Bench, Entry, Row, compared, entries, held_out
-from supratok.lab.tables import read
+from supratok.cli.main import main
+from supratok.lab.bench import (
+    HELD_OUT,
+    Bench,
+    Entry,
+    Row,
+    compared,
+    entries,
+    held_out,
+)
+from supratok.lab.report.tables import read
 from texts import prose
 
 pytest.importorskip("tokenizers")

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from supratok.lab import bootstrap
-from supratok.lab.bootstrap import difference, interval, interval_of, intervals, p_value
+from supratok.lab.measure import bootstrap
+from supratok.lab.measure.bootstrap import difference, interval, interval_of, intervals, p_value
 
 Integers = NDArray[np.int64]
 

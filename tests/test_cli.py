@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from supratok import Recipe, Tokenizer, train
-from supratok.cli import main
+from supratok.cli.main import main
 
 COMMAND = [sys.executable, "-m", "supratok"]
 PHRASES = ["as well as", "in New York", "one of the most", "it is not", "in order to"]
@@ -372,7 +372,7 @@ def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         told.update(options)
         return train(*args, **options)
 
-    monkeypatch.setattr("supratok.commands.train.train", watched)
+    monkeypatch.setattr("supratok.cli.train.train", watched)
     path = tmp_path / "a.txt"
     path.write_text("kitap kitaplar\n" * 9, encoding="utf-8")
     command = ["train", str(path), "--vocab-size", "300", "--out", str(tmp_path / "t"), "--quiet"]

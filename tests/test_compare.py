@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from supratok import Recipe, train
-from supratok.compare import Peer, measure, open_any, total
+from supratok.formats.peer import Peer, measure, open_any, total
 
 PHRASES = ["as well as", "in New York", "one of the most", "it is not", "in order to"]
 WORDS = ["time", "year", "people", "way", "day", "thing", "life", "world", "school", "state"]

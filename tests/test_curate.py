@@ -15,11 +15,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supratok import _core
-from supratok.cli import main
+from supratok.cli.main import main
+from supratok.common import _core
 from supratok.corpus import CorpusError, open_corpus
-from supratok.curate import BINS, Curator, chance, find_thresholds
-from supratok.heldout import digest, is_held_out
+from supratok.corpus.curate import BINS, Curator, chance, find_thresholds
+from supratok.corpus.split import digest, is_held_out
 from supratok.recipe import Curation
 from texts import HOSTILE, any_text, prose, tight_text
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from supratok import Tokenizer, demo
+from supratok import Tokenizer
+from supratok.cli import demo
 from supratok.corpus import open_corpus
-from supratok.heldout import digest, is_held_out
+from supratok.corpus.split import digest, is_held_out
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
 LICENCE = "# You may use this file for any purpose that is allowed by the law of the land."

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok import _core, reference_parts
+from supratok.common import _core
+from supratok.reference import parts as reference_parts
 from texts import tight_text
 
 REACHABLE, UNREACHABLE, OUT_OF_ORDER = range(3)

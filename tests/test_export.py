@@ -18,9 +18,10 @@ from tokenizers.decoders import DecodeStream
 from transformers import AutoTokenizer
 
 from supratok import Recipe, Tokenizer, train
-from supratok.export import export, huggingface
-from supratok.export import sentencepiece as sentencepiece_file
-from supratok.export.listing import Kind, Roles, listing_of, swap_spaces
+from supratok.formats.export import export
+from supratok.formats.huggingface import write as huggingface
+from supratok.formats.listing import Kind, Roles, listing_of, swap_spaces
+from supratok.formats.sentencepiece import write as sentencepiece_file
 from supratok.tokenizer import Token
 from texts import HOSTILE, any_text, corpus, multilingual, prose, tight_text
 

@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok import Recipe, Token, Tokenizer, _core, train
-from supratok.expressions import express
-from supratok.progress import Progress
+from supratok import Recipe, Token, Tokenizer, train
+from supratok.common import _core
+from supratok.common.progress import Progress
+from supratok.learn.expression import express
+from supratok.learn.expression.surgery import ROUNDS, Evidence, Patients, Ward, operate
 from supratok.recipe import Expressions
-from supratok.surgery import ROUNDS, Evidence, Patients, Ward, operate
 from supratok.tokenizer import BYTES
 from texts import prose
 

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from bases import BASES, documents, hostile_text, tokenizers
 from supratok import Recipe, train
-from supratok.cli import main
+from supratok.cli.main import main
+from supratok.corpus.split import digest, is_held_out
 from supratok.extend import Extension, extend, glue
 from supratok.extend.base import open_base
-from supratok.extend.document import load
-from supratok.heldout import digest, is_held_out
+from supratok.formats.huggingface.document import load
 from supratok.recipe import Boundaries
-from supratok.reference_parts import count_runs, learn, split_words
-from supratok.reference_phrases import _may_join as may_join
+from supratok.reference.parts import count_runs, learn, split_words
+from supratok.reference.phrases import _may_join as may_join
 
 ADD = 60
 HAS_PHRASES = ("whole", "supratok")  # so there is less to gain

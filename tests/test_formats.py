@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supratok.corpus import open_corpus
-from supratok.formats import CorpusError, Pass, read_text, split_lines
+from supratok.corpus.readers import CorpusError, Pass, read_text, split_lines
 
 TEXTS = ["plain", "two words", "çé 日本 😀", ' "quoted" \\ back', "x" * 5000]
 SKIP = "pass --skip-bad / skip_bad=True to leave such records out and count them"

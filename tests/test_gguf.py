@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Recipe, Tokenizer
-from supratok.export import gguf as export
-from supratok.export.gguf import graft, write_vocabulary
-from supratok.export.gguf_fields import read_header
-from supratok.export.listing import Listing, Roles, listing_of
-from supratok.runtimes import Runtime
-from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
+from supratok.formats.gguf import write as export
+from supratok.formats.gguf.fields import read_header
+from supratok.formats.gguf.llama_cpp import open_vocabulary, tiny_model
+from supratok.formats.gguf.write import graft, write_vocabulary
+from supratok.formats.listing import Listing, Roles, listing_of
+from supratok.formats.runtimes import Runtime
 from supratok.tokenizer import Token
 from texts import HOSTILE, corpus, multilingual, prose
 

@@ -7,7 +7,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supratok.heldout import HeldOut, digest, is_held_out
+from supratok.corpus.split import HeldOut, digest, is_held_out
 
 
 def test_digest_is_fixed() -> None:

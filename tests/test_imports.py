@@ -22,8 +22,8 @@ from tokenizers import models, normalizers, pre_tokenizers, trainers
 
 import supratok
 from supratok import Recipe, Tokenizer
-from supratok.export.listing import listing_of, swap_spaces
-from supratok.hostile import hostile_texts
+from supratok.formats.hostile import hostile_texts
+from supratok.formats.listing import listing_of, swap_spaces
 from texts import HOSTILE, any_text, corpus, multilingual, prose
 
 Json = dict[str, Any]
@@ -492,7 +492,7 @@ def test_any_merges_are_equal_or_refused(
     folder = write(small(listed, *known[3:]), tmp_path_factory.mktemp("any"))
     theirs = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     try:
-        with mock.patch("supratok.imports.huggingface._check"):  # which would hide a mistake
+        with mock.patch("supratok.formats.huggingface.read._check"):  # which would hide a mistake
             ours = Tokenizer.from_huggingface(folder)
     except ValueError as error:
         assert "rank before those" in str(error)

@@ -10,7 +10,7 @@ import pytest
 import supratok
 from supratok import Recipe
 from supratok.corpus import Document, open_corpus
-from supratok.languages import find_language, language_of
+from supratok.corpus.languages import find_language, language_of
 from supratok.recipe import Scripts
 
 TURKISH = (

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Recipe, Tokenizer
-from supratok.afterwards import pruned, refined
-from supratok.export.listing import Kind, Roles, listing_of
-from supratok.inspection import learnt
-from supratok.layout import Layout
+from supratok.cli.inspect import learnt
+from supratok.formats.listing import Kind, Roles, listing_of
+from supratok.learn.rework import pruned, refined
+from supratok.tokenizer.ids import Layout
 from texts import HOSTILE, any_text, corpus, prose
 
 ALWAYS = {"\n\n": 7, "\n\n\n": 8, "  ": 11, "[REF]": 3000}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supratok
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
 from supratok.lab.lm import loss as loss_module
 from supratok.lab.lm import stream as stream_module
 from supratok.lab.lm.bits import bits_per_character, token_nats

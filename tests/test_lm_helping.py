@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import supratok
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
+from supratok.lab.lm.aids import fold_embeddings, is_composing, share_embeddings
 from supratok.lab.lm.coder import Coder
-from supratok.lab.lm.helping import fold_embeddings, is_composing, share_embeddings
 from supratok.lab.lm.parts import Parts, Sharing, phrase_parts
 
 transformers = pytest.importorskip("transformers")

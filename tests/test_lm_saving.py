@@ -11,7 +11,7 @@ import torch
 
 import supratok
 from bases import byte_level, spaced
-from supratok.compare import Named, open_any
+from supratok.formats.peer import Named, open_any
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.generation import sample
 from supratok.lab.lm.model import Decoder, Shape, new_decoder

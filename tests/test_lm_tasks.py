@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import supratok
 from bases import byte_level
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
 from supratok.lab.lm import generation
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.generation import (
@@ -28,13 +28,7 @@ from supratok.lab.lm.generation import (
     first_words,
     sample,
 )
-from supratok.lab.lm.likelihood import (
-    Score,
-    boundary_share,
-    continuations,
-    cut_questions,
-    endings,
-)
+from supratok.lab.lm.likelihood import Score, boundary_share, continuations, cut_questions, endings
 from supratok.lab.lm.model import Decoder, Shape, new_decoder
 from supratok.lab.lm.tasks import (
     Item,

@@ -18,11 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supratok.compare import Batching, Peer, Spelling, open_any
-from supratok.lab.composition import CLASSES, class_of, classes, composition, sentences_in
-from supratok.lab.cost import peak_bytes, speed, spent
-from supratok.lab.counts import Counts, count, crosses_words, words_in
-from supratok.lab.measures import (
+from supratok.corpus.batches import portions
+from supratok.formats.peer import Batching, Peer, Spelling, open_any
+from supratok.lab.measure.composition import CLASSES, class_of, classes, composition, sentences_in
+from supratok.lab.measure.cost import peak_bytes, speed, spent
+from supratok.lab.measure.counts import Counts, count, crosses_words, words_in
+from supratok.lab.measure.figures import (
     articles,
     bytes_per_token,
     characters_per_token,
@@ -39,7 +40,6 @@ from supratok.lab.measures import (
     renyi_efficiency,
     unused,
 )
-from supratok.portions import portions
 from test_compare import MAKERS, documents
 from texts import HOSTILE, any_text
 

@@ -18,13 +18,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok import Recipe, _core, tables
+from supratok import Recipe
+from supratok.common import _core
+from supratok.common.progress import Progress
 from supratok.corpus import open_corpus
-from supratok.counting import Counted, count_runs, count_words
-from supratok.mine import Phrase, mine, total_words
-from supratok.progress import Progress
+from supratok.learn import tables
+from supratok.learn.count import Counted, count_runs, count_words
+from supratok.learn.scripts import UNSPACED
+from supratok.learn.seeds import Phrase, mine, total_words
 from supratok.recipe import Seeds
-from supratok.scripts import UNSPACED
 from test_cli import good, refused, run
 from texts import corpus, prose
 

@@ -1,4 +1,4 @@
-"""Files that supratok 0.1.0 wrote load, and give the ids they gave then (fixtures/0.1.0/make.py)."""
+"""Files that supratok 0.1.0 wrote load and give the same ids (see fixtures/0.1.0/make.py)."""
 
 from __future__ import annotations
 

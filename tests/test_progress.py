@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from supratok import progress
-from supratok.progress import Bars, Events, Progress, make_progress
+from supratok.common import progress
+from supratok.common.progress import Bars, Events, Progress, make_progress
 
 
 class Clock:

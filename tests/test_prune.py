@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok import Recipe, _core, train
-from supratok.prune import HELD_OUT_WEIGHT, ROUNDS, HeldOutText, prune_leaves, round_size
+from supratok import Recipe, train
+from supratok.common import _core
+from supratok.learn.prune import HELD_OUT_WEIGHT, ROUNDS, HeldOutText, prune_leaves, round_size
 from supratok.tokenizer import BYTES
 from texts import prose
 

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from supratok import Boundaries, Recipe, Token, Tokenizer, _core, train
-from supratok.boundaries import may_be_token
-from supratok.prune import HeldOutText
+from supratok import Boundaries, Recipe, Token, Tokenizer, train
+from supratok.common import _core
+from supratok.learn.prune import HeldOutText
+from supratok.learn.refine import Evidence, find_leaves, refine
+from supratok.learn.words import may_be_token
 from supratok.recipe import Scripts
-from supratok.refine import Evidence, find_leaves, refine
 from texts import corpus, prose
 
 RULES = ["merges", "fewest"]

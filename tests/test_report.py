@@ -20,10 +20,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supratok.cli import main
-from supratok.lab import svg
-from supratok.lab.report import Section, find, page
-from supratok.lab.tables import Table, best, figure, read, visible
+from supratok.cli.main import main
+from supratok.lab.report import svg
+from supratok.lab.report.page import Section, find, page
+from supratok.lab.report.tables import Table, best, figure, read, visible
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too
 HOSTILE = [
@@ -133,7 +133,7 @@ def test_visible_text_stays_in_its_line(text: str) -> None:
 
 def drawings() -> dict[str, Callable[[], str]]:
     pytest.importorskip("matplotlib")
-    from supratok.lab import pictures
+    from supratok.lab.report import pictures
 
     names = {name: {1000: place + 1.0, 64_000: 2.0} for place, name in enumerate(HOSTILE)}
     items = {"x": {"a": -0.1, "b": 0.2, "paper": -0.3}, HOSTILE[0]: {"b": 0.1}, "without": {}}
@@ -182,7 +182,7 @@ def test_what_a_person_has_set_does_not_change_pictures() -> None:
 
 def test_drawing_nothing_is_an_error() -> None:
     pytest.importorskip("matplotlib")
-    from supratok.lab import pictures
+    from supratok.lab.report import pictures
 
     with pytest.raises(ValueError, match="no figures to draw"):
         pictures.bars({"x": {}}, title="Nothing")
@@ -191,7 +191,7 @@ def test_drawing_nothing_is_an_error() -> None:
 @given(st.lists(st.floats(0, 300), min_size=1, max_size=12).map(sorted))
 def test_labels_lie_apart_and_within(heights: list[float]) -> None:
     pytest.importorskip("matplotlib")
-    from supratok.lab.pictures import _apart
+    from supratok.lab.report.pictures import _apart
 
     placed = _apart(heights, 16, 10, 330)
     assert all(high - low > 15.999 for low, high in zip(placed, placed[1:], strict=False))

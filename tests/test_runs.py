@@ -15,13 +15,14 @@ import pytest
 
 import supratok
 from scripts import SIZE, script
-from supratok import Recipe, cli
+from supratok import Recipe
+from supratok.cli import main as cli
 from supratok.corpus import open_corpus
 from supratok.lab.bench import Entry, Row
-from supratok.lab.counts import Counts
-from supratok.lab.measures import figures
-from supratok.lab.tables import figure as leading_figure
-from supratok.lab.tables import read
+from supratok.lab.measure.counts import Counts
+from supratok.lab.measure.figures import figures
+from supratok.lab.report.tables import figure as leading_figure
+from supratok.lab.report.tables import read
 from texts import multilingual, prose, write_corpus
 
 

@@ -10,12 +10,12 @@ import torch
 
 import supratok
 from scripts import script
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.model import Shape, new_decoder
 from supratok.lab.lm.saving import END, save_folder
 from supratok.lab.lm.tasks import Item
-from supratok.lab.tables import figure, read
+from supratok.lab.report.tables import figure, read
 
 transformers = pytest.importorskip("transformers")
 

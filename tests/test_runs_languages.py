@@ -13,11 +13,11 @@ import pytest
 
 from scripts import SIZE, script
 from supratok import Tokenizer
-from supratok.compare import open_any
+from supratok.formats.peer import open_any
 from supratok.lab.bench import Bench, Entry
-from supratok.lab.counts import count
-from supratok.lab.measures import figures, paired, parity, parity_intervals
-from supratok.lab.tables import Table, figure, read
+from supratok.lab.measure.counts import count
+from supratok.lab.measure.figures import figures, paired, parity, parity_intervals
+from supratok.lab.report.tables import Table, figure, read
 from texts import multilingual, prose, write_corpus
 
 LANGUAGES = ("en", "de", "tr")

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supratok.recipe import Expressions
-from supratok.score import (
+from supratok.learn.expression.score import (
     Spans,
     Totals,
     gain,
@@ -21,7 +20,8 @@ from supratok.score import (
     score,
     utility,
 )
-from supratok.stopwords import ENGLISH, bare, is_letters, stopwords
+from supratok.learn.expression.stopwords import ENGLISH, bare, is_letters, stopwords
+from supratok.recipe import Expressions
 
 OPTIONS = Expressions()
 TOTALS = Totals(ngrams=np.array([4096, 2048, 1024, 512, 256]), documents=99)

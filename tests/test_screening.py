@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Boundaries, Recipe, reference
-from supratok.progress import Events
+from supratok.cli.summary import story
+from supratok.common.progress import Events
+from supratok.learn.screen import boundary_entropy, floor_for
 from supratok.recipe import Screen, Segmentation
-from supratok.reference_phrases import boundary_bits
-from supratok.screening import boundary_entropy, floor_for
-from supratok.story import story
+from supratok.reference.phrases import boundary_bits
 from texts import prose
 
 ENTRIES, BREAK, BYTE = 6, 5, 6  # entry 5 breaks a line; 6 is no entry

@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import supratok
-from supratok import Boundaries, Recipe, _core, reference, reference_parts, reference_scripts
-from supratok.recipe import Scripts
-from supratok.scripts import (
+from supratok import Boundaries, Recipe, reference
+from supratok.common import _core
+from supratok.corpus import split
+from supratok.learn.scripts import (
     UNSPACED,
     adjusted,
     find_evidence,
@@ -26,6 +27,9 @@ from supratok.scripts import (
     split_suffix,
     suffix_changes,
 )
+from supratok.recipe import Scripts
+from supratok.reference import parts as reference_parts
+from supratok.reference import scripts as reference_scripts
 from texts import HOSTILE, any_text, multilingual
 
 SMALL = Scripts(gate=4, suffixes=12, suffix_weight=0.5, hamza=0.5)
@@ -127,7 +131,7 @@ def test_no_word_token_holds_a_rare_bigram(gate: int) -> None:
     documents = multilingual(2, 150)
     recipe = Recipe(vocab_size=900, scripts=replace(SMALL, gate=gate), min_count=1)
     tokenizer = supratok.train(documents, recipe, progress=False)
-    training = [text for text in documents if not supratok.heldout.is_held_out(digest(text))]
+    training = [text for text in documents if not split.is_held_out(digest(text))]
     words = Counter(word for text in training for word in reference_parts.split_words(text))
     rare = reference_scripts.rare_bigrams(words, recipe.scripts)
     broken = [
@@ -140,7 +144,7 @@ def test_no_word_token_holds_a_rare_bigram(gate: int) -> None:
 
 
 def digest(text: str) -> int:
-    return supratok.heldout.digest(text)
+    return split.digest(text)
 
 
 # --- Turkish and Finnish

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from supratok import Recipe, _core
-from supratok.evidence import Encoded
-from supratok.progress import Progress
+from supratok import Recipe
+from supratok.common import _core
+from supratok.common.progress import Progress
+from supratok.learn.expression.spans import NONE, find_candidates, read_lexicon
+from supratok.learn.expression.stopwords import bare, is_letters
+from supratok.learn.expression.uses import Encoded
+from supratok.learn.scripts import UNSPACED
 from supratok.recipe import Expressions
-from supratok.scripts import UNSPACED
-from supratok.spans import NONE, find_candidates, read_lexicon
-from supratok.stopwords import bare, is_letters
 from texts import PIECES, any_text, prose
 
 MOST = 4

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import supratok
-from supratok import _core
+from supratok.common import _core
 
-STUB = Path(supratok.__file__).with_name("_core.pyi")
+STUB = Path(supratok.__file__).parent / "common" / "_core.pyi"
 
 
 def functions() -> Iterator[tuple[str, ast.FunctionDef]]:

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from supratok import _core, reference_parts, tables
+from supratok.common import _core
+from supratok.learn import tables
+from supratok.reference import parts as reference_parts
 from texts import HOSTILE, corpus, prose
 
 BITS = 12

@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import supratok
-from supratok import Boundaries, CorpusError, Recipe, Token, _core, reference, reference_parts
-from supratok.crossover import find_parity
+from supratok import Boundaries, CorpusError, Recipe, Token, reference
+from supratok.common import _core
+from supratok.learn.crossover import find_parity
 from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
+from supratok.reference import parts as reference_parts
 from texts import HOSTILE, corpus, prose
 
 
@@ -277,7 +279,7 @@ def test_characters_beyond_the_coverage_become_bytes() -> None:
 
 
 def test_a_single_document_is_trained_on_even_if_it_would_be_held_out() -> None:
-    from supratok.heldout import digest, is_held_out
+    from supratok.corpus.split import digest, is_held_out
 
     held = next(
         t for t in (f"the cat\nthe cat\nthe cat {i}" for i in range(999)) if is_held_out(digest(t))

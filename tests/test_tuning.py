@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok import Recipe
-from supratok.cli import main
-from supratok.heldout import digest, is_for_measuring, is_held_out
-from supratok.lab import tuning_measure
-from supratok.lab.tables import read
-from supratok.lab.tuning_measure import Reference, Setting, alone, read_reference, read_texts
-from supratok.lab.tuning_score import Measured, Weights, more_bits, score
-from supratok.lab.tuning_space import PAPER, Range, read_space, recipe_of
-from supratok.lab.tuning_study import Trial, best, finished, open_study
-from supratok.lab.tuning_table import importances
+from supratok.cli.main import main
+from supratok.corpus.split import digest, is_for_measuring, is_held_out
+from supratok.lab.report.tables import read
+from supratok.lab.tuning import measure as tuning_measure
+from supratok.lab.tuning.measure import Reference, Setting, alone, read_reference, read_texts
+from supratok.lab.tuning.score import Measured, Weights, more_bits, score
+from supratok.lab.tuning.space import PAPER, Range, read_space, recipe_of
+from supratok.lab.tuning.study import Trial, best, finished, open_study
+from supratok.lab.tuning.table import importances
 from texts import prose
 
 pytest.importorskip("torch")

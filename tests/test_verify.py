@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from supratok import Tokenizer
-from supratok.cli import main
-from supratok.hostile import hostile_texts
-from supratok.runtimes.llama_cpp import open_vocabulary, tiny_model
-from supratok.verify import verify
+from supratok.cli.main import main
+from supratok.formats.gguf.llama_cpp import open_vocabulary, tiny_model
+from supratok.formats.hostile import hostile_texts
+from supratok.formats.verify import verify
 from test_export import small
 
 

@@ -8,7 +8,8 @@ import unicodedata
 import pytest
 from hypothesis import given
 
-from supratok import _core, reference_parts
+from supratok.common import _core
+from supratok.reference import parts as reference_parts
 from texts import HOSTILE, any_text, corpus
 
 

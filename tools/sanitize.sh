@@ -11,7 +11,7 @@ folder=build/sanitize
 "$bin/ninja" -C "$folder" --quiet
 rm -rf "$folder/package" && mkdir -p "$folder/package"
 cp -r src/supratok "$folder/package/"
-cp "$folder"/_core*.so "$folder/package/supratok/"
+cp "$folder"/_core*.so "$folder/package/supratok/common/"
 preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$preload" PYTHONPATH="$folder/package" \

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .names import BYTE_NAMES, reserved
-from .values import check_types, from_mapping, to_toml
+from .common.options import check_types, from_mapping, to_toml
+from .common.reserved import BYTE_NAMES, reserved
 
 Segmentation = Literal["merges", "fewest"]
 

@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .at_once import learn_at_once
+from .common.progress import Progress, make_progress
 from .corpus import Languages, Source, open_corpus
-from .counting import Counted, choose_alphabet, count_words, training_texts
-from .expressions import express
-from .multiword import Job, Phrases, learn_multiword
-from .passes import Words, learn_traditional, learnt_size, traditional_merger
-from .progress import Progress, make_progress
-from .prune import ROUNDS, HeldOutText, prune
+from .learn.count import Counted, choose_alphabet, count_words, training_texts
+from .learn.expression import express
+from .learn.multiword import Job, Phrases, learn_multiword
+from .learn.no_curriculum import learn_at_once
+from .learn.prune import ROUNDS, HeldOutText, prune
+from .learn.refine import Evidence, refine
+from .learn.scripts import Evidence as ScriptEvidence
+from .learn.scripts import find_evidence
+from .learn.traditional import Words, learn_traditional, learnt_size, traditional_merger
 from .recipe import Recipe
-from .refine import Evidence, refine
-from .scripts import Evidence as ScriptEvidence
-from .scripts import find_evidence
 from .tokenizer import BYTES, Token, Tokenizer, encoder_of, usable_threads
 
 

@@ -19,12 +19,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..export.huggingface import tokenizer_json
-from ..export.listing import listing_of
-from ..saving import FORMAT
+from ..formats.huggingface.document import (
+    Document,
+    bare,
+    encode_spelled,
+    load,
+    spelling,
+    whole,
+)
+from ..formats.huggingface.write import tokenizer_json
+from ..formats.listing import listing_of
 from ..tokenizer import Tokenizer
+from ..tokenizer.file import FORMAT
 from . import glue
-from .document import Document, bare, encode_spelled, load, spelling, whole
 from .together import opened
 
 

@@ -7,9 +7,9 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..hostile import hostile_texts
+from ..formats.hostile import hostile_texts
+from ..formats.huggingface.document import Document, load
 from .base import Base
-from .document import Document, load
 from .extension import Extension
 
 _BATCH = 256

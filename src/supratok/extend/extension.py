@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..files import refuse_unwritable
-from ..packages import package
+from ..common.files import refuse_unwritable
+from ..common.packages import package
+from ..formats.huggingface.document import Document
 from .base import Base
-from .document import Document
 
 FILE = "supratok_extension.json"
 

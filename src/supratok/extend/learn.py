@@ -16,16 +16,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import _core, tables
+from ..common import _core
+from ..common.progress import Progress
 from ..corpus import Corpus, Document
-from ..counting import Counted, joints, split, training_texts
-from ..progress import Progress
+from ..formats.huggingface.document import bare, encode_spelled
+from ..learn import tables
+from ..learn.count import Counted, joints, split, training_texts
+from ..learn.screen import documents_wanted
 from ..recipe import Recipe
-from ..screening import documents_wanted
 from ..tokenizer import encoder_of
 from . import glue
 from .base import Base
-from .document import bare, encode_spelled
 
 _SLICE = 1000  # merges between two looks at the clock
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import json
 
-from . import glue
-from .document import (
+from ..formats.huggingface.document import (
     Document,
     bare,
     encode_spelled,
@@ -20,7 +19,8 @@ from .document import (
     letter_of_byte,
     load,
 )
-from .document import stages as stages_of
+from ..formats.huggingface.document import stages as stages_of
+from . import glue
 
 _WORDS = "ab cd ef"  # a text that is cut, if words are
 

@@ -1,1 +1,1 @@
-"""What the paper claims about compression and models, as programs for any corpus."""
+"""Claims, measured. May import: everything but cli; nothing imports it but cli."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...compare import Batching, Peer
-from ...portions import portions
+from ...corpus.batches import portions
+from ...formats.peer import Batching, Peer
 
 Ids = NDArray[np.int32]
 _EVEN = 64  # tables of embeddings whose height is a multiple of this are multiplied faster

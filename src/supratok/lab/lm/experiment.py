@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 
 import torch
 
-from ...progress import Progress
+from ...common.progress import Progress
 from .bits import bits_per_character
 from .coder import Coder, Ids
 from .model import CONTEXT, Decoder, Shape, new_decoder

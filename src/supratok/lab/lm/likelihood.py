@@ -31,7 +31,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..bootstrap import Floats
+from ..measure.bootstrap import Floats
 from .bits import narrow
 from .coder import Coder, Ids
 from .loss import token_losses

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import embedding
 
-from ...compare import Spelling
+from ...formats.peer import Spelling
 from .coder import Coder, Ids
 
 _BEFORE_WORDS = re.compile(r"(?<=\S)(?=\s)")

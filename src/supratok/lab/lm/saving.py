@@ -22,9 +22,9 @@ from typing import Any
 from safetensors.torch import load_file, save
 from torch import Tensor
 
-from ...compare import Named, Peer, open_any
-from ...files import whole_file, write_whole
-from ...packages import package
+from ...common.files import whole_file, write_whole
+from ...common.packages import package
+from ...formats.peer import Named, Peer, open_any
 from ...tokenizer import Tokenizer
 from .coder import Coder
 from .model import Decoder, Shape

@@ -31,7 +31,7 @@ import numpy as np
 import zstandard
 from numpy.typing import NDArray
 
-from ..bootstrap import LEVEL, Interval, interval_of
+from ..measure.bootstrap import LEVEL, Interval, interval_of
 from .coder import Coder
 from .likelihood import Question, Score
 

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ...progress import Progress
+from ...common.progress import Progress
 from .bits import compute_type, narrow
 from .loss import mean_loss
 from .model import Decoder

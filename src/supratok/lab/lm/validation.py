@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import torch
 
-from ...compare import Peer
+from ...formats.peer import Peer
 from .bits import bits_per_character
 from .coder import Coder
 from .model import Shape, new_decoder

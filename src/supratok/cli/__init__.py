@@ -1,0 +1,1 @@
+"""The command `supratok`, one file a verb. May import: every room."""

@@ -1,0 +1,111 @@
+"""`supratok bench`: tokenizers held against each other on your own corpus.
+
+supratok bench corpus/*.jsonl.zst --sizes 32000 64000 --out bench
+supratok bench corpus/*.jsonl.zst --tokenizers default SuperBPE my.json --sizes 64000 --out bench
+
+A finished row is kept in the folder and not computed again, so a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..lab.baselines import BASELINES
+from ..lab.bench import Bench, Entry, entries
+from ..lab.bench.table import bench_pictures, bench_table
+from ..lab.report.page import find, page
+from ..recipe import PRESETS
+from .common import FILES
+
+DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(interrupted="interrupted; the finished rows are kept, run it again")
+    add = command.add_argument
+    add("files", nargs="+", metavar="FILES", help=FILES)
+    add("--sizes", nargs="+", type=int, default=[32_000], metavar="N", help="vocabulary sizes")
+    add(
+        "--tokenizers",
+        nargs="+",
+        default=list(DEFAULT),
+        metavar="T",
+        help=f"presets ({', '.join(PRESETS)}), baselines ({', '.join(BASELINES)}) or files; the"
+        f" first is what the others are compared with (default: {' '.join(DEFAULT)})",
+    )
+    add("--test", nargs="+", type=Path, metavar="FILES", help="to measure on; else held-out text")
+    add(
+        "--first",
+        action="append",
+        default=[],
+        metavar="T=N",
+        help="a baseline that learns from the first N documents only; may be repeated",
+    )
+    add("--out", type=Path, required=True, metavar="FOLDER", help="rows, tables and the report")
+    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
+    add("--again", action="store_true", help="compute every row anew")
+    add("--estimate", action="store_true", help="say what it would take, and do nothing")
+
+
+def run(args: argparse.Namespace) -> None:
+    wanted = entries(args.tokenizers, args.sizes)
+    bench = Bench(
+        [Path(name) for name in args.files],
+        args.out,
+        tests=_tests(args.test),
+        first=_first(args.first),
+        threads=args.threads,
+        again=args.again,
+    )
+    _tell(bench, wanted)
+    if args.estimate:
+        return
+    rows = [bench.row(entry) for entry in wanted]
+    test = next(iter(bench.tests))
+    pictures = bench_pictures(rows, test)
+    for name, picture in pictures.items():
+        (args.out / name).write_text(picture, encoding="utf-8")
+    table = bench_table(bench, rows, bench.speeds(rows), test, list(pictures))
+    table.write(args.out)
+    print(table.markdown(), end="")
+    report = args.out / "report.html"
+    report.write_text(page(find([args.out]), None), encoding="utf-8", newline="\n")
+    print(f"{report}: to look at, or to send", file=sys.stderr)
+
+
+def _tests(paths: list[Path] | None) -> dict[str, list[str]] | None:
+    from ..corpus import open_corpus
+
+    if paths is None:
+        return None
+    with open_corpus(paths) as corpus:
+        return {", ".join(path.name for path in paths): list(corpus)}
+
+
+def _first(given: list[str]) -> dict[str, int]:
+    found = {}
+    for one in given:
+        name, _, count = one.rpartition("=")
+        if name not in BASELINES or not count.isdigit() or int(count) < 1:
+            raise ValueError(f"--first {one}: say a baseline and a number, such as SuperBPE=10000")
+        found[name] = int(count)
+    return found
+
+
+def _tell(bench: Bench, wanted: list[Entry]) -> None:
+    """What is to be done, before it is begun."""
+    missing = [entry for entry in wanted if not bench.is_done(entry)]
+    done = len(wanted) - len(missing)
+    total = 0.0
+    for entry in missing:
+        seconds, memory = bench.estimate(entry)
+        total += seconds
+        print(f"{entry.label}: about {_time(seconds)}, {memory / 1e9:.1f} GB", file=sys.stderr)
+    text = f"{len(missing)} rows to compute, {done} finished"
+    print(f"{text}; about {_time(total)}, to a factor of two", file=sys.stderr)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"

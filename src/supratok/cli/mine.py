@@ -1,0 +1,174 @@
+"""`supratok mine`: the phrases of a corpus that hold together, with their figures.
+
+supratok mine corpus.jsonl.zst                              # the 50 that are worth most
+supratok mine corpus.jsonl.zst --sort npmi --min-words 3
+supratok mine corpus.jsonl.zst --format csv --out phrases.csv     # all of them
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import io
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from ..common.progress import Progress, make_progress
+from ..corpus import open_corpus
+from ..learn.count import count_runs, count_words
+from ..learn.seeds import Phrase, mine, total_words
+from ..recipe import Recipe, Seeds
+from ..tokenizer import usable_threads
+from .common import FILES, check_writable, reading_options, write
+from .show import new_console, new_table, quoted
+
+_TOP = 50
+_COLUMNS = ("phrase", "words", "count", "pmi", "npmi", "gain", "worth")
+
+
+def worth(phrase: Phrase) -> float:
+    """Choice: tokens saved, weighed by how surely the words belong together. By tokens saved alone
+    " of the" and its like fill the screen; by PMI alone, boilerplate."""
+    return phrase.gain * phrase.npmi
+
+
+_SORTS: dict[str, Callable[[Phrase], float]] = {
+    "worth": worth,
+    "gain": lambda phrase: phrase.gain,
+    "count": lambda phrase: phrase.count,
+    "pmi": lambda phrase: phrase.pmi,
+    "npmi": lambda phrase: phrase.npmi,
+}
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    command.set_defaults(interrupted="interrupted, nothing was written")
+    add("files", nargs="+", metavar="FILES", help=FILES)
+    for name, kind, what in (
+        ("min-count", int, "occurrences at least (100)"),
+        ("min-pmi", float, "bits of mutual information at least (2)"),
+        ("min-npmi", float, "the same, normalised (off)"),
+        ("min-words", int, "(2)"),
+        ("max-words", int, "(6)"),
+        ("overlap", float, "one of two phrases is dropped if they share so much (0.9)"),
+    ):
+        add(f"--{name}", type=kind, metavar="N" if kind is int else "X", help=what)
+    add("--recipe", type=Path, metavar="FILE.toml", help="options from its [seeds], [boundaries]")
+    add("--sort", choices=list(_SORTS), default="worth", help="gain: tokens saved; worth: by NPMI")
+    add("--top", type=int, metavar="N", help=f"so many (table: {_TOP}; csv, json: all)")
+    formats = ["table", "csv", "json"]
+    add("--format", choices=formats, default="table", help="json: an object a line")
+    add("--out", type=Path, metavar="PATH", help="the file to write, instead of standard output")
+    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
+    reading_options(command)
+    add("--whole-files", action="store_true", help="a text file is one document, not its lines")
+
+
+def run(args: argparse.Namespace) -> None:
+    seeds, recipe = _options(args)
+    threads = usable_threads(args.threads)
+    if args.top is not None and args.top < 1:
+        raise ValueError(f"--top {args.top}: at least 1")
+    if args.out:
+        check_writable(args.out)
+    with make_progress(True) as progress:
+        phrases, report = _mine(args, seeds, recipe, threads, progress)
+    order = _SORTS[args.sort]
+    phrases.sort(key=order, reverse=True)  # stable: equals stay by falling count, then by text
+    shown = phrases[: args.top or (_TOP if args.format == "table" else None)]
+    _put({"table": _table, "csv": _csv, "json": _json}[args.format](shown), args.out)
+    print(_story(report, len(shown)), file=sys.stderr)
+
+
+def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
+    """Those of the recipe file, and before them those of the command line."""
+    recipe = Recipe(vocab_size=1 << 20)  # which plays no part here
+    if args.recipe:
+        recipe = Recipe.from_toml(args.recipe, vocab_size=1 << 20)
+    recipe = dataclasses.replace(recipe, curation=None)
+    names = (option.name for option in dataclasses.fields(Seeds))
+    said = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    return dataclasses.replace(recipe.seeds or Seeds(), **said), recipe
+
+
+def _mine(
+    args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
+) -> tuple[list[Phrase], dict[str, Any]]:
+    """Both readings of the corpus, all of it; known are the words that are frequent enough."""
+    with open_corpus(
+        [Path(name) for name in args.files],
+        text_key=args.text_key,
+        whole_files=args.whole_files,
+        skip_bad=args.skip_bad,
+    ) as corpus:
+        counted = count_words(corpus, recipe, threads, progress, hold_out=False)
+        known, counts = counted.words.rows(seeds.min_count)
+        floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
+        runs, _ = count_runs(corpus, counted, known, recipe, floor, threads, progress)
+        progress.start("phrases")
+        phrases, report = mine(runs, known, counts, total_words(counted.words), seeds)
+        progress.end(phrases=len(phrases))
+    for reason, count in counted.skipped.items():
+        print(f"skipped {count:,} records: {reason}", file=sys.stderr)
+    return phrases, report
+
+
+def _story(report: dict[str, Any], shown: int) -> str:
+    chosen = report["chosen"]
+    lengths = ", ".join(f"{count:,} of {n} words" for n, count in chosen.items())
+    failed = ", ".join(f"{reason} {count:,}" for reason, count in report["rejected"].items())
+    found = f"{sum(chosen.values()):,} phrases" + (f" ({lengths})" if lengths else "")
+    return f"{found}; shown: {shown:,}; rejected by {failed}"
+
+
+# --- Formats -----------------------------------------------------------------------------------
+
+
+def _figures(phrase: Phrase) -> tuple[Any, ...]:
+    text, words, count, pmi, npmi = phrase
+    return text, words, count, round(pmi, 4), round(npmi, 4), phrase.gain, round(worth(phrase), 2)
+
+
+def _csv(phrases: list[Phrase]) -> str:
+    """Texts in quotes, so that no program drops their spaces."""
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writerows([_COLUMNS, *map(_figures, phrases)])
+    return file.getvalue()
+
+
+def _json(phrases: list[Phrase]) -> str:
+    rows = (dict(zip(_COLUMNS, _figures(phrase), strict=True)) for phrase in phrases)
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def _table(phrases: list[Phrase]) -> str:
+    table = new_table("phrase", "words", "count", "PMI", "NPMI", "gain", "worth")
+    for phrase in phrases:
+        table.add_row(
+            quoted(phrase.text),
+            str(phrase.words),
+            f"{phrase.count:,}",
+            f"{phrase.pmi:.2f}",
+            f"{phrase.npmi:.3f}",
+            f"{phrase.gain:,}",
+            f"{worth(phrase):,.0f}",
+        )
+    console = Console(file=io.StringIO(), markup=False, emoji=False, width=new_console().width)
+    with console.capture() as captured:
+        console.print(table)
+    return captured.get()
+
+
+def _put(text: str, out: Path | None) -> None:
+    if out:
+        out.write_text(text, encoding="utf-8", newline="")
+    else:
+        write(text.encode())

@@ -1,0 +1,83 @@
+"""`supratok tune`: look for the recipe with the best score on your corpus (paper 3.5).
+
+supratok tune corpus/*.jsonl.zst --out study
+supratok tune corpus/*.jsonl.zst --out study --trials 200 --jobs 2
+supratok tune corpus.jsonl --space vocab_size=16000:32000:4000 --space phrase_price=1:3:0.5 --out s
+supratok train corpus/*.jsonl.zst --recipe study/recipe.toml --out my.json
+
+Run it again and it goes on, up to --trials in all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from ..common.files import refuse_unwritable
+from ..lab.tuning.measure import Setting
+from ..lab.tuning.score import Weights
+from ..lab.tuning.space import PAPER, read_space
+from ..recipe import PRESETS
+from .common import FILES
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(interrupted="interrupted; the finished trials are kept, run it again")
+    add = command.add_argument
+    add("files", nargs="+", metavar="FILES", help=FILES)
+    add("--out", type=Path, required=True, metavar="FOLDER", help="the study and what comes of it")
+    add("--trials", type=int, default=100, metavar="N", help="in all, with those of earlier runs")
+    space = " ".join(f"{name}={found}" for name, found in PAPER.items())
+    add(
+        "--space",
+        action="append",
+        default=[],
+        metavar="RANGE",
+        help="NAME=LOW:HIGH[:STEP] or NAME=VALUE, of any number in a recipe, or a TOML file of"
+        f" such; may be repeated; changes or adds to {space}",
+    )
+    add("--preset", choices=PRESETS, default="default", help="where recipes start (default)")
+    add("--width", type=int, default=256, metavar="W", help="of the validation model (256)")
+    add("--model-tokens", type=int, default=2_000_000, metavar="N", help="it learns from (2000000)")
+    add(
+        "--weights",
+        nargs=3,
+        type=float,
+        default=[1.0, 1.0, 1.0],
+        metavar=("A", "B", "G"),
+        help="of compression, perplexity and latency (1 1 1); with G=0 scores can be repeated",
+    )
+    add("--seed", type=int, default=0, metavar="N")
+    add("--jobs", type=int, default=1, metavar="N", help="trials at a time, each a process")
+    add("--threads", type=int, metavar="N", help="of each job; the cores are shared, unless said")
+    add("--device", default="auto", metavar="D", help="of the model: cpu, cuda or auto")
+    add("--quiet", action="store_true", help="show nothing but errors and the table")
+
+
+def run(args: argparse.Namespace) -> None:
+    from ..lab.tuning import tune
+    from ..lab.tuning.table import WINNER, write_outcome
+
+    setting = setting_of(args)
+    refuse_unwritable(args.out, f"--out {args.out}")
+    trials = tune(setting, args.out, progress=not args.quiet)
+    print(write_outcome(setting, trials, args.out).markdown(), end="")
+    if not args.quiet:
+        print(f"{args.out / WINNER}: for `supratok train --recipe`", file=sys.stderr)
+
+
+def setting_of(args: argparse.Namespace) -> Setting:
+    return Setting(
+        corpus=[Path(name) for name in args.files],
+        preset=args.preset,
+        space=read_space(args.space, args.preset),
+        weights=Weights(*args.weights),
+        tokens=args.model_tokens,
+        width=args.width,
+        seed=args.seed,
+        trials=args.trials,
+        jobs=args.jobs,
+        threads=args.threads,
+        device=args.device,
+    )

@@ -1,1 +1,0 @@
-"""Commands of `supratok` that have a file of their own."""

@@ -1,0 +1,1 @@
+"""What every room stands on: the compiled core, files, options, progress. Imports no other room."""

@@ -1,0 +1,173 @@
+"""Paper 3.2: documents by the entropy of their character bigrams, and how many of them are kept.
+
+A text that repeats itself has few different pairs of neighbouring characters: "abab..." has 1 bit,
+boilerplate little more, prose 7 to 8 bits. Documents fall into three bins, low, medium and high,
+and a share of each is kept:
+
+    curator = Curator(find_thresholds(corpus, Curation(), threads))
+    kept = [text for text in corpus if curator.keeps(text, digest(text))]
+    curator.report()       # documents and characters by bin, and a histogram
+
+Which documents are kept depends on their texts alone, not on the run or the order, and has nothing
+to do with which are held out.
+"""
+
+from __future__ import annotations
+
+import array
+import dataclasses
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..common import _core
+from ..common.progress import Progress
+from ..recipe import Curation
+from .stream import Corpus, CorpusError
+
+BINS = ("low", "medium", "high")
+STEPS = 10  # of the histogram, a bit
+_BATCH = 1 << 20  # characters whose entropies are found at once
+
+
+class Curator:
+    """Decides which documents are kept, and remembers how many there were of each kind."""
+
+    def __init__(self, curation: Curation) -> None:
+        if curation.by_quantile:
+            raise ValueError("thresholds by quantile: pass the curation to find_thresholds first")
+        self.curation = curation
+        self._limits = [share * 2**64 for share in curation.keep]
+        # By bin: the dropped and the kept documents, by their step of the histogram.
+        self._steps = [(Counter[int](), Counter[int]()) for _ in BINS]
+        self._characters = [[0, 0] for _ in BINS]
+
+    def bin_of(self, bits: float) -> int:
+        """0 low, 1 medium, 2 high. Paper 3.2: what lies on a threshold is medium."""
+        return 0 if bits < self.curation.low else 2 if bits > self.curation.high else 1
+
+    def keeps(self, text: str, digest: int, *, record: bool = True) -> bool:
+        """Whether to keep a text with this `split.digest`. In a second reading of the same
+        documents, `record=False` leaves the report as it is."""
+        bits = _core.bigram_entropy(text)
+        kept = self.decide(bits, digest)
+        if record:
+            self.record(bits, len(text), kept)
+        return kept
+
+    def decide(self, bits: float, digest: int) -> bool:
+        return chance(digest) < self._limits[self.bin_of(bits)]
+
+    def record(self, bits: float, characters: int, kept: bool) -> None:
+        """Count a document that was decided on."""
+        place = self.bin_of(bits)
+        self._steps[place][kept][int(bits * STEPS)] += 1
+        self._characters[place][kept] += characters
+
+    def report(self) -> dict[str, Any]:
+        """What was recorded, as plain JSON values."""
+        return {
+            "low": self.curation.low,
+            "high": self.curation.high,
+            "keep": list(self.curation.keep),
+            "bins": {name: self._bin_report(place) for place, name in enumerate(BINS)},
+            "histogram": self._histogram(),
+        }
+
+    def _bin_report(self, place: int) -> dict[str, int]:
+        dropped, kept = (counter.total() for counter in self._steps[place])
+        dropped_characters, kept_characters = self._characters[place]
+        return {
+            "documents": dropped + kept,
+            "kept": kept,
+            "characters": dropped_characters + kept_characters,
+            "kept_characters": kept_characters,
+        }
+
+    def _histogram(self) -> dict[str, Any]:
+        """Documents by bin and steps of a tenth of a bit, the first of which begins at `start`."""
+        seen = [step for pair in self._steps for counter in pair for step in counter]
+        steps = range(min(seen), max(seen) + 1) if seen else range(0)
+        rows = {
+            name: {
+                "dropped": [dropped[step] for step in steps],
+                "kept": [kept[step] for step in steps],
+            }
+            for name, (dropped, kept) in zip(BINS, self._steps, strict=True)
+        }
+        return {"start": steps.start / STEPS, "step": 1 / STEPS, **rows}
+
+
+def chance(digest: int) -> int:
+    """A number below 2**64 that only the text decides, and that tells nothing about its digest:
+    the digest itself already decides what is held out."""
+    code = hashlib.blake2b(digest.to_bytes(8, "big"), digest_size=8, person=b"curation")
+    return int.from_bytes(code.digest(), "big")
+
+
+def find_thresholds(
+    corpus: Corpus, curation: Curation, threads: int = 1, progress: Progress | None = None
+) -> Curation:
+    """The curation with thresholds in bits. Where they are shares of the documents, that takes a
+    reading of all of them; they do not depend on the order."""
+    if not curation.by_quantile:
+        return curation
+    found = array.array("d")
+    shown = progress or Progress()
+    for batch in with_entropies(corpus, threads, "entropies", shown):
+        found.frombytes(batch.bits.tobytes())
+    if not found:
+        raise CorpusError("the corpus is empty: no documents were found; check what was passed")
+    low, high = thresholds(np.frombuffer(found), curation.low, curation.high)
+    shown.end(documents=len(found), low=low, high=high)
+    return dataclasses.replace(curation, low=low, high=high, by_quantile=False)
+
+
+def thresholds(bits: NDArray[np.float64], low: float, high: float) -> tuple[float, float]:
+    """Bits so that the share `low` of the documents lies below the first, and the share `high` not
+    above the second; of equal documents none is torn from the others."""
+    ordered = np.sort(bits)
+    # Rounded first: 0.07 * 100 is 7.000000000000001.
+    below = math.floor(round(low * len(bits), 6))
+    not_above = math.ceil(round(high * len(bits), 6))
+    first = ordered[below] if below < len(bits) else np.nextafter(ordered[-1], np.inf)
+    return float(first), float(max(first, ordered[max(not_above - 1, 0)]))
+
+
+class Batch(NamedTuple):
+    """Some documents, the lines of JSON that they came from (if so), and their entropies."""
+
+    texts: list[str]
+    lines: list[bytes | None]
+    bits: NDArray[np.float64]
+
+
+def with_entropies(corpus: Corpus, threads: int, phase: str, progress: Progress) -> Iterator[Batch]:
+    """All documents, some at a time, with the progress kept up to date."""
+    sized = corpus.bytes_total is not None
+    progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
+    done = 0
+    for texts, lines in _batches(corpus):
+        yield Batch(texts, lines, _core.bigram_entropies(texts, threads))
+        done += len(texts)
+        progress.at(corpus.bytes_read if sized else done, corpus.bytes_total)
+
+
+def _batches(corpus: Corpus) -> Iterator[tuple[list[str], list[bytes | None]]]:
+    texts: list[str] = []
+    lines: list[bytes | None] = []
+    size = 0
+    for text in corpus:
+        texts.append(text)
+        lines.append(corpus.line)
+        size += len(text) + 1
+        if size >= _BATCH:
+            yield texts, lines
+            texts, lines, size = [], [], 0
+    if texts:
+        yield texts, lines

@@ -1,0 +1,1 @@
+"""Other programs' tokenizers: read, write, run, verify. May import: tokenizer and below."""

@@ -1,0 +1,1 @@
+"""llama.cpp: the tokenizer inside a GGUF file."""

@@ -1,0 +1,1 @@
+"""Hugging Face: `tokenizer.json` and the folder around it."""

@@ -1,0 +1,1 @@
+"""SentencePiece: `tokenizer.model`."""

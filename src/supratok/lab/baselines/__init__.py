@@ -1,0 +1,5 @@
+"""The tokenizers that ours is compared with: trained once, and kept."""
+
+from .store import BASELINES, Documents, Estimate, Trained, estimate, losses, trained
+
+__all__ = ["BASELINES", "Documents", "Estimate", "Trained", "estimate", "losses", "trained"]

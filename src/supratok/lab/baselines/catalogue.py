@@ -1,0 +1,261 @@
+"""The baselines one by one: their settings, what they lose, what they cost, how they are trained.
+
+Settings are those of the paper's Appendix C. Where it is silent, a comment says what was chosen.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...common.files import write_whole
+from ...common.progress import Progress
+from ...corpus import Source, open_corpus
+from ...formats.peer import _O200K
+from . import boundless, stock, superbpe
+
+Facts = dict[str, Any]
+
+
+# --- What a baseline is ----------------------------------------------------------------------
+
+
+class Documents:
+    """The documents of a corpus, or the first of them, as often as they are asked for."""
+
+    def __init__(self, source: Source, first: int | None = None) -> None:
+        self._corpus, self._first = open_corpus(source), first
+        self.progress = Progress()  # is told how far a reading is
+
+    def __iter__(self) -> Iterator[str]:
+        for text in itertools.islice(self._corpus, self._first):
+            self.progress.at(self._corpus.bytes_read, self._corpus.bytes_total)
+            yield text
+
+    @functools.cached_property
+    def facts(self) -> Facts:
+        """How much there is, and a digest of it, by one reading."""
+        digest, documents, size = hashlib.sha256(), 0, 0
+        for text in self:
+            data = text.encode()
+            digest.update(len(data).to_bytes(8, "little") + data)
+            documents, size = documents + 1, size + len(data)
+        return {"sha256": digest.hexdigest(), "documents": documents, "bytes": size}
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a baseline is to be trained on, and where it is to write."""
+
+    documents: Documents
+    vocab_size: int
+    file: Path
+    shared: Path  # what several sizes have in common is kept in this file
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What training takes, for `baselines.estimate`. Measured on two cores of a shared machine, on
+    5,000 English documents (11.9 MB) at 8,000 and 16,000 tokens and 20,000 documents (47.8 MB) at
+    16,000 and 64,000; rounded up. With both readings where there are two."""
+
+    seconds_per_megabyte: float
+    seconds_per_thousand_tokens: float
+    bytes_per_byte: float  # of memory for a byte of text, above what the program takes by itself
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """One way to learn a tokenizer. `settings` are all that it depends on beside the corpus and
+    the size. `loses` says what does not come back from a lossy one."""
+
+    name: str
+    settings: Mapping[str, Any]
+    train: Callable[[Job, Mapping[str, Any]], Facts]  # writes the file
+    cost: Cost
+    loses: str = ""
+    file: str = "tokenizer.json"
+    packages: tuple[str, ...] = ("tokenizers",)
+    note: str = ""
+    in_paper: bool = True
+
+    @property
+    def lossy(self) -> bool:
+        return bool(self.loses)
+
+
+# --- How each is trained ---------------------------------------------------------------------
+
+
+def _bpe_standard(job: Job, settings: Mapping[str, Any]) -> Facts:
+    tokenizer, extra = stock.bpe_standard(job.documents, job.vocab_size, settings["nfd"])
+    return {**_save(tokenizer, job), "seconds_apart": extra}
+
+
+def _wordpiece(job: Job, settings: Mapping[str, Any]) -> Facts:
+    tokenizer, extra = stock.wordpiece(job.documents, job.vocab_size)
+    return {**_save(tokenizer, job), "seconds_apart": extra}
+
+
+def _byte_bpe(job: Job, settings: Mapping[str, Any]) -> Facts:
+    return _save(stock.byte_bpe(job.documents, job.vocab_size, settings["pattern"]), job)
+
+
+def _save(tokenizer: Any, job: Job) -> Facts:
+    write_whole(job.file, tokenizer.to_str())
+    return {}
+
+
+def _sentencepiece(job: Job, settings: Mapping[str, Any]) -> Facts:
+    model, facts = stock.sentencepiece(job.documents, job.vocab_size, settings)
+    job.file.write_bytes(model)
+    return dict(facts)
+
+
+def _superbpe(job: Job, settings: Mapping[str, Any]) -> Facts:
+    by_line, wanted = settings["by_line"], superbpe.inherited(job.vocab_size)
+    kept: Facts = json.loads(job.shared.read_text()) if job.shared.exists() else {"asked": -1}
+    if kept["asked"] < wanted:  # a smaller one is the beginning of a larger one
+        began = time.monotonic()
+        merges = superbpe.stage_1(job.documents, wanted, by_line)
+        kept = {"asked": wanted, "seconds": time.monotonic() - began, "merges": merges}
+        write_whole(job.shared, json.dumps(kept))
+        spent = 0.0
+    else:
+        spent = kept["seconds"]
+    merges = [(left, right) for left, right in kept["merges"][:wanted]]
+    merges = superbpe.stage_2(job.documents, merges, job.vocab_size, by_line)
+    return {**_save(superbpe.as_tokenizer(merges), job), "seconds_before": spent}
+
+
+def _boundless(job: Job, settings: Mapping[str, Any]) -> Facts:
+    document = boundless.boundless(job.documents, job.vocab_size)
+    write_whole(job.file, json.dumps(document, ensure_ascii=False))
+    return {"supermerges": len(document["supermerges"])}
+
+
+# --- Which there are -------------------------------------------------------------------------
+
+_SENTENCEPIECE = {  # Appendix C, for all three
+    "character_coverage": 0.9995,
+    "shuffle_input_sentence": False,
+    "normalization_rule_name": "nmt_nfkc",
+    "pad_id": 0,
+    "unk_id": 1,
+    "bos_id": 2,
+    "eos_id": 3,
+    # The paper is silent on what follows; these are the package's defaults, written down so that
+    # another version of it changes nothing. Texts are given line by line, as from a file.
+    "max_sentence_length": 4192,  # bytes; longer lines are left out
+    "max_sentencepiece_length": 16,  # characters: no longer token, which is short for phrases
+    "num_threads": 16,  # it has a part in the sums of the unigram model
+    "byte_fallback": False,
+    "split_digits": False,
+    "hard_vocab_limit": True,
+}
+_SP_LOSES = (
+    "normalises (NFKC; blanks and ends of lines become single blanks); characters beyond the 0.9995"
+    " most frequent are unknown"
+)
+_WORDS_LOSES = "throws blanks and ends of lines away; unseen characters are unknown"
+_BERT_LOSES = (
+    "throws away case, accents, blanks and ends of lines; unseen characters and words over 100"
+    " characters are unknown"
+)
+
+
+def _standard(name: str, nfd: bool, loses: str) -> Baseline:
+    # The paper is silent on special tokens (here one, [UNK]), the least frequency of a pair (0) and
+    # a limit to the alphabet (none).
+    settings = {"nfd": nfd, "end_of_word_suffix": "</w>", "pre_tokenizer": "Whitespace"}
+    return Baseline(name, settings, _bpe_standard, Cost(0.5, 0.05, 5), loses)
+
+
+def _with_sentencepiece(name: str, cost: Cost, note: str = "", **more: object) -> Baseline:
+    return Baseline(
+        name,
+        {**_SENTENCEPIECE, **more},
+        _sentencepiece,
+        cost,
+        _SP_LOSES,
+        "tokenizer.model",
+        ("sentencepiece",),
+        note,
+    )
+
+
+def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
+    # The paper is silent on the alphabet: here all 256 bytes (with the authors those of the
+    # corpus), so that every text comes back; and on lines: as with the authors.
+    settings = {
+        "by_line": by_line,
+        "transition": superbpe.TRANSITION,
+        "stage_1": superbpe.STAGE_1,
+        "stage_2": superbpe.STAGE_2,
+        "most_words": superbpe.MOST_WORDS,
+        "never": ":Ġ",
+        "revision": 1,  # of our own program: raised when it learns otherwise
+    }
+    return Baseline(name, settings, _superbpe, Cost(1.0, 0.1, 17), note=note, in_paper=in_paper)
+
+
+_ALL = [
+    _standard("BPE-Standard", False, _WORDS_LOSES),
+    _standard(  # as it is in the multilingual benchmark
+        "BPE-Standard-NFD", True, _WORDS_LOSES + "; composed characters come back decomposed"
+    ),
+    Baseline(
+        "WordPiece-BERT",
+        # The paper is silent on special tokens (here one, [UNK]) and the longest word (the default,
+        # 100 characters).
+        {
+            "normalizer": "NFD, Lowercase, StripAccents",
+            "pre_tokenizer": "BertPreTokenizer",
+            "continuing_subword_prefix": "##",
+        },
+        _wordpiece,
+        Cost(0.5, 0.05, 5),
+        _BERT_LOSES,
+    ),
+    _with_sentencepiece(
+        "Unigram-SentencePiece", Cost(2.5, 0.1, 28), model_type="unigram", split_by_whitespace=True
+    ),
+    _with_sentencepiece(
+        "SentencePiece-BPE", Cost(0.3, 0.1, 10), model_type="bpe", split_by_whitespace=True
+    ),
+    _with_sentencepiece(
+        "SP-BPE-CrossBoundary",
+        Cost(3, 1, 40),  # 238 MB at 100,000: 612 s beside other programs, 9.0 GB
+        "keeps every line as one word: takes about 40 bytes of memory for a byte of text; where"
+        " there is less, train it on the first documents only, and say so",
+        model_type="bpe",
+        split_by_whitespace=False,
+        treat_whitespace_as_suffix=False,
+        train_extremely_large_corpus=True,
+    ),
+    _super("SuperBPE", True, "", True),
+    _super(
+        "SuperBPE-Documents",
+        False,
+        "as SuperBPE, but learns from whole documents: its tokens may cross ends of lines",
+        False,
+    ),
+    Baseline("BPE-Bytes-GPT4o", {"pattern": _O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),
+    Baseline(
+        "BoundlessBPE",
+        {"pattern": _O200K, "deletions": False, "revision": 1},
+        _boundless,
+        Cost(1.2, 0.6, 14),
+        file="boundless.json",
+        note="encodes in Python",
+        in_paper=False,
+    ),
+]
+BASELINES: dict[str, Baseline] = {baseline.name: baseline for baseline in _ALL}

@@ -1,0 +1,157 @@
+"""The baselines that a package trains by itself: `tokenizers` and SentencePiece.
+
+A text is what `tokenizers` is given; SentencePiece is given lines, as in its files.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ...common.packages import package
+
+UNKNOWN = "[UNK]"
+
+
+def tokenizers() -> Any:
+    return package("tokenizers", "lab")
+
+
+# --- tokenizers ------------------------------------------------------------------------------
+
+
+def bpe_standard(texts: Iterable[str], vocab_size: int, nfd: bool = False) -> tuple[Any, float]:
+    """BPE over the words and the punctuation between blanks; blanks are thrown away. With it, the
+    seconds of `_train_twice`."""
+    own = tokenizers()
+    tokenizer = own.Tokenizer(own.models.BPE(unk_token=UNKNOWN, end_of_word_suffix="</w>"))
+    tokenizer.pre_tokenizer = own.pre_tokenizers.Whitespace()
+    if nfd:
+        tokenizer.normalizer = own.normalizers.NFD()
+    tokenizer.decoder = own.decoders.BPEDecoder(suffix="</w>")
+    trainer, options = own.trainers.BpeTrainer, {"end_of_word_suffix": "</w>"}
+    return _train_twice(tokenizer, trainer, options, texts, vocab_size)
+
+
+def wordpiece(texts: Iterable[str], vocab_size: int) -> tuple[Any, float]:
+    """As BERT, uncased: without case, accents and blanks. With it, the same seconds."""
+    own = tokenizers()
+    tokenizer = own.Tokenizer(own.models.WordPiece(unk_token=UNKNOWN))
+    normalizers = own.normalizers
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.NFD(), normalizers.Lowercase(), normalizers.StripAccents()]
+    )
+    tokenizer.pre_tokenizer = own.pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = own.decoders.WordPiece(prefix="##")
+    trainer, options = own.trainers.WordPieceTrainer, {"continuing_subword_prefix": "##"}
+    return _train_twice(tokenizer, trainer, options, texts, vocab_size)
+
+
+def byte_bpe(texts: Iterable[str], vocab_size: int, pattern: str, by_line: bool = False) -> Any:
+    """BPE over the bytes of the pieces that a pattern cuts; every text comes back. With `by_line`
+    it learns as if each line were a text."""
+    own = tokenizers()
+    tokenizer = own.Tokenizer(own.models.BPE())
+    tokenizer.pre_tokenizer = splitter(pattern, by_line)
+    tokenizer.decoder = own.decoders.ByteLevel()
+    trainer = own.trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        initial_alphabet=own.pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.pre_tokenizer = splitter(pattern)
+    return tokenizer
+
+
+def splitter(pattern: str, by_line: bool = False) -> Any:
+    """Cut after each end of line if told so, cut by a pattern, and write bytes as letters."""
+    own = tokenizers()
+    lines = own.pre_tokenizers.Split("\n", "merged_with_previous")
+    return own.pre_tokenizers.Sequence(
+        [
+            *([lines] if by_line else []),
+            own.pre_tokenizers.Split(own.Regex(pattern), "isolated"),
+            own.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+
+
+def _train_twice(
+    tokenizer: Any, trainer: Any, options: dict[str, str], texts: Iterable[str], vocab_size: int
+) -> tuple[Any, float]:
+    """Train so that the same texts give the same file.
+
+    The package numbers marked characters ("e</w>", "##e") in the order of a hash table that is
+    another in each run, and of pairs equally frequent takes the one with the smaller numbers: two
+    runs differ. So a first training finds the characters alone, and a second is told of the marked
+    ones in order. (Told as special tokens; afterwards they are tokens like any other.) The first
+    one's seconds are told: the package alone would not have spent them.
+    """
+    began = time.monotonic()
+    mark = next(iter(options.values()))
+    tokenizer.train_from_iterator(
+        texts, trainer(vocab_size=1, special_tokens=[UNKNOWN], show_progress=False, **options)
+    )
+    marked = sorted(token for token in tokenizer.get_vocab() if mark in token and token != mark)
+    extra = time.monotonic() - began
+    tokenizer.train_from_iterator(
+        texts,
+        trainer(
+            vocab_size=vocab_size,
+            special_tokens=[UNKNOWN, *marked],
+            show_progress=False,
+            **options,
+        ),
+    )
+    document = json.loads(tokenizer.to_str())
+    document["added_tokens"] = document["added_tokens"][:1]
+    return tokenizers().Tokenizer.from_str(json.dumps(document)), extra
+
+
+# --- SentencePiece ---------------------------------------------------------------------------
+
+
+class Lines:
+    """The lines of texts, and how many are too long for SentencePiece, which leaves them out."""
+
+    def __init__(self, texts: Iterable[str], longest: int) -> None:
+        self._texts, self._longest = texts, longest
+        self.lines = self.dropped = self.bytes_dropped = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for text in self._texts:
+            for line in filter(None, text.split("\n")):
+                self.lines += 1
+                size = len(line.encode())
+                if size > self._longest:
+                    self.dropped += 1
+                    self.bytes_dropped += size
+                yield line
+
+
+def sentencepiece(
+    texts: Iterable[str], vocab_size: int, settings: Mapping[str, Any]
+) -> tuple[bytes, dict[str, int]]:
+    """A model, and what it left out."""
+    trainer = package("sentencepiece", "lab").SentencePieceTrainer
+    lines = Lines(texts, settings["max_sentence_length"])
+    model = io.BytesIO()
+    try:
+        trainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            vocab_size=vocab_size,
+            minloglevel=3,
+            **settings,
+        )
+    except RuntimeError as error:
+        raise ValueError(
+            f"SentencePiece cannot learn {vocab_size:,} tokens from this corpus ({error}); ask for"
+            " another vocabulary size, or give it more text"
+        ) from error
+    left_out = {"lines_dropped": lines.dropped, "bytes_dropped": lines.bytes_dropped}
+    return model.getvalue(), {"lines": lines.lines, **left_out}

@@ -1,0 +1,114 @@
+"""SuperBPE (Liu et al. 2025) as its authors train it, in two stages.
+
+1. BPE inside the pieces of a first pattern (words, numbers, punctuation).
+2. From those tokens BPE goes on over text that is cut by a second pattern alone, which keeps apart
+   numbers and runs of punctuation: tokens may now hold several words. No token may hold more than
+   four, and none a colon followed by a blank.
+
+Facts from the authors' program and files: texts are read line by line, each with its end, so no
+token crosses the end of a line (none of their published ones does). A word is what lies between
+blanks, and a merge that would break a rule is passed over.
+
+Stage 1 is stock `tokenizers`. Stage 2 cannot be: the stock trainer knows no such rules; it is
+`merging.Learner`, on what the stock encoder makes of the text by stage 1's merges. It differs from
+the authors' trainer in one place: where two pairs give the same text, theirs may merge a later pair
+of it in two goes, this one always in one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from ...corpus.batches import portions
+from ...formats.peer import _LOWER, _UPPER
+from .merging import END, Learner, Symbols
+from .stock import byte_bpe, splitter, tokenizers
+
+TRANSITION = 0.78125  # Appendix C: the share of the vocabulary that stage 1 fills
+MOST_WORDS = 4
+STAGE_1 = (  # the authors' settings: GPT-4o's pattern without contractions
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+STAGE_2 = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
+
+Pair = tuple[str, str]
+
+
+def inherited(vocab_size: int) -> int:
+    """How many merges stage 2 takes over. Below 1,171 tokens the bytes leave no room for so many;
+    there it is that share of the room."""
+    merges = int(vocab_size * TRANSITION)
+    return merges if 256 + merges <= vocab_size else int(max(0, vocab_size - 256) * TRANSITION)
+
+
+def stage_1(texts: Iterable[str], merges: int, by_line: bool = True) -> list[Pair]:
+    """So many merges inside words. Fewer are the beginning of more."""
+    tokenizer = byte_bpe(texts, 256 + merges, STAGE_1, by_line)
+    return merges_of(json.loads(tokenizer.to_str()))[:merges]
+
+
+def stage_2(
+    texts: Iterable[str], merges: list[Pair], vocab_size: int, by_line: bool = True
+) -> list[Pair]:
+    """All merges, those of stage 1 first, until there are so many tokens."""
+    tokenizer = as_tokenizer(merges)
+    tokenizer.pre_tokenizer = splitter(STAGE_2, by_line)
+    vocabulary = tokenizer.get_vocab()
+    learner = Learner(
+        _symbols(texts, tokenizer),
+        sorted(vocabulary, key=vocabulary.__getitem__),
+        may_merge,
+    )
+    found = list(merges)
+    if len(vocabulary) < vocab_size:
+        for merge in learner.merges(vocab_size - len(vocabulary)):
+            found.append((learner.texts[merge.left], learner.texts[merge.right]))
+            if len(learner.texts) >= vocab_size:
+                break
+    return found
+
+
+def may_merge(left: str, right: str) -> bool:
+    """The authors' two rules, on tokens in letters for bytes (Ġ is a blank)."""
+    token = left + right
+    return ":Ġ" not in token and len(list(filter(None, token.split("Ġ")))) <= MOST_WORDS
+
+
+def as_tokenizer(merges: list[Pair]) -> Any:
+    """A stock tokenizer of these merges over text that is cut by the second pattern."""
+    own = tokenizers()
+    alphabet = sorted(own.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {byte: id for id, byte in enumerate(alphabet)}
+    for left, right in merges:
+        vocabulary.setdefault(left + right, len(vocabulary))
+    tokenizer = own.Tokenizer(own.models.BPE(vocab=vocabulary, merges=merges))
+    tokenizer.pre_tokenizer = splitter(STAGE_2)
+    tokenizer.decoder = own.decoders.ByteLevel()
+    return tokenizer
+
+
+def merges_of(document: Any) -> list[Pair]:
+    """Of a tokenizer.json: a pair is a list, or in older ones a string with a blank."""
+    pairs = document["model"]["merges"]
+    return [tuple(pair if isinstance(pair, list) else pair.split(" ")) for pair in pairs]
+
+
+def _symbols(texts: Iterable[str], tokenizer: Any) -> Symbols:
+    """The stage-1 tokens of the texts, with END between the pieces of stage 2."""
+    parts = [_joined(tokenizer, batch) for batch in portions(texts)]
+    return np.concatenate(parts) if parts else np.array([], dtype=np.int32)
+
+
+def _joined(tokenizer: Any, texts: list[str]) -> Symbols:
+    found = tokenizer.encode_batch(texts, add_special_tokens=False)
+    ids = np.fromiter(chain.from_iterable(text.ids for text in found), dtype=np.int32)
+    pieces = np.fromiter(chain.from_iterable(text.word_ids for text in found), dtype=np.int32)
+    ends = np.cumsum([len(text.ids) for text in found])
+    starts = np.union1d(np.flatnonzero(np.diff(pieces)) + 1, ends)
+    return np.insert(ids, starts, END)

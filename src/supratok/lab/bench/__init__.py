@@ -1,0 +1,27 @@
+"""`supratok bench`: tokenizers side by side on your own corpus."""
+
+from .bench import (
+    HELD_OUT,
+    OURS,
+    Bench,
+    Entry,
+    NotHeldOut,
+    Row,
+    compared,
+    entries,
+    held_out,
+    some,
+)
+
+__all__ = [
+    "HELD_OUT",
+    "OURS",
+    "Bench",
+    "Entry",
+    "NotHeldOut",
+    "Row",
+    "compared",
+    "entries",
+    "held_out",
+    "some",
+]

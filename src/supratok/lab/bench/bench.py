@@ -1,0 +1,275 @@
+"""Tokenizers held against each other on a corpus of one's own: `supratok bench`.
+
+    bench = Bench([Path("corpus.jsonl.zst")], Path("build/bench"))
+    rows = [bench.row(entry) for entry in entries(["default", "BPE-Standard"], [50_000, 100_000])]
+
+A row is a tokenizer at a size: ours by a preset, a baseline by its name (`lab.baselines`), or a
+finished one by its file. It is trained in a process of its own, for its time and memory, and then
+measured on documents that none has learnt from: those given, or the ones that training holds out of
+the corpus. A finished row is kept (`lab.rows`) and not computed again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...corpus import open_corpus
+from ...corpus.split import digest, held_out_half, is_held_out
+from ...formats.peer import Named, open_any
+from ...recipe import PRESETS, Recipe
+from ...train import train
+from ..baselines import (
+    BASELINES,
+    Documents,
+    Estimate,
+    estimate,
+    losses,
+    trained,
+)
+from ..measure.bootstrap import Difference
+from ..measure.cost import Speed, speed, spent
+from ..measure.counts import Counts, count
+from ..measure.figures import figures, paired
+from ..measure.rows import Figures, Rows, identity
+
+HELD_OUT = "held out"
+_SPEED = 1_000_000  # characters that encoding is timed on
+_LOSSES = 2_000_000  # characters in which losses are counted
+# Measured on 238 MB of English at 100,000 tokens, 2 cores: seconds a megabyte, and bytes of memory.
+_SECONDS = {"default": 0.15, "paper": 0.6, "dense": 0.7}
+_MEMORY = 4
+
+OURS: dict[str, Callable[[int], Recipe]] = {
+    name: functools.partial(Recipe.from_preset, name) for name in PRESETS
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a row is asked for. A file has no size to choose."""
+
+    name: str  # a preset, a baseline or a file
+    size: int | None = None
+
+    @property
+    def label(self) -> str:
+        return self.name if self.size is None else f"{self.name} {self.size:,}"
+
+
+def entries(
+    names: Iterable[str], sizes: Iterable[int], recipes: Iterable[str] = PRESETS
+) -> list[Entry]:
+    """One for each name and size, size by size; and one for each file."""
+    names = list(dict.fromkeys(names))
+    learnt = [name for name in names if name in BASELINES or name in recipes]
+    files = [name for name in names if name not in learnt]
+    for name in files:
+        if not Path(name).is_file():
+            known = ", ".join([*recipes, *BASELINES])
+            raise ValueError(f"{name!r}: neither a file nor a tokenizer that is known: {known}")
+    rows = [Entry(name, size) for size in dict.fromkeys(sizes) for name in learnt]
+    return rows + [Entry(name) for name in files]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A finished row."""
+
+    entry: Entry
+    vocab_size: int
+    measured: dict[str, Figures]  # by test: see measures.figures
+    counts: dict[str, Counts]
+    seconds: float | None  # of training; None for files
+    peak_bytes: int | None
+    lossy: str  # why, if it is
+    losses: Figures | None
+    path: Path
+
+
+class Bench:
+    """A corpus, what is measured on, and the rows that are finished."""
+
+    def __init__(
+        self,
+        corpus: list[Path],
+        folder: Path,
+        *,
+        tests: Mapping[str, list[str]] | None = None,
+        first: Mapping[str, int] | None = None,
+        recipes: Mapping[str, Callable[[int], Recipe]] = OURS,
+        threads: int | None = None,
+        again: bool = False,
+        checkout: Path | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        """`tests` are lists of documents by name; without, the documents of the corpus that
+        training holds out, which then no baseline learns from. `first`: some baselines learn from
+        so many documents only. `recipes`: ours, by name and size. `cache`: where trained baselines
+        lie, if several folders share them."""
+        self.corpus, self.folder, self.threads = corpus, folder, threads
+        self.recipes, self.cache = recipes, cache or folder / "baselines"
+        self.first = dict(first or {})
+        self.rows = Rows(folder, again, checkout)
+        self._given = None if tests is None else dict(tests)
+
+    @functools.cached_property
+    def tests(self) -> dict[str, list[str]]:
+        return self._given or {HELD_OUT: held_out(self.corpus)}
+
+    @functools.cached_property
+    def learnt_from(self) -> Figures:
+        """The corpus that baselines learn from: a digest, documents and bytes."""
+        return _documents(self.corpus, self._given is None).facts
+
+    def estimate(self, entry: Entry) -> Estimate:
+        """What training a row will take, to a factor of two."""
+        if entry.size is None:
+            return Estimate(0.0, 0)
+        size = self.learnt_from["bytes"]
+        if entry.name in self.recipes:
+            seconds = _SECONDS.get(entry.name, max(_SECONDS.values())) * size / 1e6
+            return Estimate(seconds, int(_MEMORY * size))
+        share = self.first.get(entry.name, self.learnt_from["documents"])
+        part = min(1.0, share / max(1, self.learnt_from["documents"]))
+        return estimate(entry.name, int(size * part), entry.size)
+
+    def is_done(self, entry: Entry) -> bool:
+        return self.rows.has(self._asked(entry))
+
+    def row(self, entry: Entry) -> Row:
+        """Trained and measured, unless it is there."""
+        found = self.rows.get(self._asked(entry), lambda: self._compute(entry))
+        paths = {name: self._counts(entry, name) for name in self.tests}
+        for path in paths.values():
+            if not path.exists():
+                raise ValueError(
+                    f"{path}: the counts of the row {entry.label} are gone; compute with --again"
+                )
+        counts = {name: Counts.load(path) for name, path in paths.items()}
+        return Row(entry=entry, counts=counts, **found | {"path": Path(found["path"])})
+
+    def _asked(self, entry: Entry) -> Figures:
+        asked: Figures = {
+            "row": entry.label,
+            "corpus": self.learnt_from,
+            "tests": {name: _digest(texts) for name, texts in self.tests.items()},
+        }
+        if entry.size is None:
+            return asked | {"file": identity(Path(entry.name))}
+        if entry.name in self.recipes:
+            return asked | {"recipe": self.recipes[entry.name](entry.size).to_dict()}
+        settings = dict(BASELINES[entry.name].settings)
+        return asked | {"settings": settings, "first": self.first.get(entry.name)}
+
+    def _compute(self, entry: Entry) -> Figures:
+        made = self._trained(entry)
+        peer = open_any(made["path"])
+        measured = {}
+        for name, texts in self.tests.items():
+            counts = count(peer, texts, self.threads)
+            self._counts(entry, name).parent.mkdir(parents=True, exist_ok=True)
+            counts.save(self._counts(entry, name))
+            measured[name] = figures(counts)
+        lossy = BASELINES[entry.name].loses if entry.name in BASELINES else ""
+        lost = asdict(losses(peer, some(next(iter(self.tests.values())), _LOSSES)))
+        return {"vocab_size": peer.vocab_size, "measured": measured, "lossy": lossy,
+                "losses": lost, **made}  # fmt: skip
+
+    def _trained(self, entry: Entry) -> Figures:
+        if entry.size is None:
+            return {"seconds": None, "peak_bytes": None, "path": entry.name}
+        if entry.name in self.recipes:
+            path = self.folder / f"{entry.name}-{entry.size}-{self._key(entry)}.json"
+            recipe = self.recipes[entry.name](entry.size)
+            done = spent(_train_ours, self.corpus, recipe, path, self.threads)
+            return {"seconds": done.seconds, "peak_bytes": done.peak_bytes, "path": str(path)}
+        done = spent(
+            _train_baseline, self.corpus, self._given is None, entry.name, entry.size,
+            self.cache, self.first.get(entry.name),
+        )  # fmt: skip
+        made: Figures = done.result
+        return made
+
+    def _counts(self, entry: Entry, test: str) -> Path:
+        return self.folder / "counts" / f"{self._key(entry, test)}.npz"
+
+    def _key(self, entry: Entry, *more: str) -> str:
+        """Of all that a row depends on: a folder may hold rows of several corpora."""
+        asked = json.dumps([self._asked(entry), *more], sort_keys=True)
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+    def speeds(self, rows: list[Row]) -> dict[str, Speed]:
+        """Of encoding, by label: all in turn, on the same text, on one thread."""
+        texts = some(next(iter(self.tests.values())), _SPEED)
+        return speed([Named(row.entry.label, open_any(row.path)) for row in rows], texts)
+
+
+def compared(row: Row, reference: Row, test: str) -> Difference | None:
+    """How much denser a row is than another on the same documents; None for itself."""
+    if row is reference:
+        return None
+    return paired(row.counts[test], reference.counts[test])
+
+
+# --- Texts -----------------------------------------------------------------------------------
+
+
+class NotHeldOut(Documents):
+    """The documents that training does not hold out."""
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for text in super().__iter__() if not is_held_out(digest(text)))
+
+
+def _documents(corpus: list[Path], without_held_out: bool, first: int | None = None) -> Documents:
+    return (NotHeldOut if without_held_out else Documents)(corpus, first)
+
+
+def held_out(corpus: list[Path]) -> list[str]:
+    """The held-out documents that decide nothing."""
+    with open_corpus(corpus) as texts:
+        documents = held_out_half(texts)
+    if not documents:
+        raise ValueError(
+            "no document of the corpus is held out, there are too few; pass --test with others"
+        )
+    return documents
+
+
+def _digest(texts: list[str]) -> str:
+    found = hashlib.sha256()
+    for text in texts:
+        found.update(f"{len(text)}:".encode() + text.encode())
+    return found.hexdigest()
+
+
+def some(texts: list[str], characters: int) -> list[str]:
+    """The first documents, up to so many characters; one at least."""
+    chosen: list[str] = []
+    for text in texts:
+        if chosen and characters < len(text):
+            break
+        chosen.append(text)
+        characters -= len(text)
+    return chosen
+
+
+# --- In a process of their own ---------------------------------------------------------------
+
+
+def _train_ours(corpus: list[Path], recipe: Recipe, path: Path, threads: int | None) -> None:
+    train(corpus, recipe, threads, progress=False).save(path)
+
+
+def _train_baseline(
+    corpus: list[Path], without_held_out: bool, name: str, size: int, cache: Path, first: int | None
+) -> dict[str, Any]:
+    done = trained(name, _documents(corpus, without_held_out, first), size, cache)
+    made = {name: done.made[name] for name in ("seconds", "peak_bytes")}
+    return made | {"path": str(done.path)}

@@ -1,0 +1,1 @@
+"""Figures of tokenizers, with intervals, time and memory."""

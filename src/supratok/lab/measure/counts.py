@@ -1,0 +1,193 @@
+"""What a tokenizer makes of some documents, counted in one pass.
+
+    counts = count(open_any("tokenizer.json"), open_corpus("corpus.jsonl.zst"))
+    counts.save("bpe.npz")
+
+By document: characters, bytes, words, tokens, and tokens that cross words. By id: how often it is
+used. All figures come from these, with their intervals, so a tokenizer is run once. Memory is for
+48 bytes a document and 8 bytes an id, and for one batch of text.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...common import _core
+from ...corpus.batches import portions
+from ...formats.peer import Batching, Peer, Spelling
+from ...learn.scripts import UNSPACED
+from ...learn.words import LETTER
+
+Integers = NDArray[np.int64]
+Ids = Sequence[int] | NDArray[np.uint32]
+
+_ASTRAL = 0x40000  # no letter is assigned from here on
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of one tokenizer on some documents. The first five have a value for every document."""
+
+    name: str
+    vocab_size: int
+    characters: Integers
+    bytes: Integers  # of UTF-8
+    words: Integers  # see `words_in`
+    tokens: Integers
+    crossing: Integers | None  # tokens that cross words; None: their texts are not known
+    usage: Integers  # by id: how often
+    crosses: NDArray[np.bool_] | None  # by id: whether it crosses words (see `crosses_words`)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """A file appears whole or not at all."""
+        unfinished = Path(path).with_suffix(".part")
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        with unfinished.open("wb") as file:
+            np.savez_compressed(file, **known)
+        unfinished.replace(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Counts:
+        """A file that `save` wrote."""
+        with np.load(path) as file:
+            found: dict[str, Any] = dict(file)
+        found |= {"name": str(found["name"]), "vocab_size": int(found["vocab_size"])}
+        return cls(**{"crossing": None, "crosses": None, **found})
+
+
+def count(peer: Peer, documents: Iterable[str], threads: int | None = None) -> Counts:
+    """Run a tokenizer over documents, many at once if it can. `threads` say on how many cores, for
+    tokenizers that let themselves be told."""
+    tally = _Tally(peer)
+    for texts in portions(documents):
+        tally.add(texts, _encoded(peer, texts, threads))
+    return tally.counts()
+
+
+def _encoded(peer: Peer, texts: list[str], threads: int | None) -> Sequence[Ids]:
+    if isinstance(peer, Batching):
+        return peer.encode_batch(texts, threads)
+    return [peer.encode(text) for text in texts]
+
+
+class _Tally:
+    """Counts while they grow."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self._usage = np.zeros(peer.vocab_size, np.int64)
+        self._crosses = self._marks(0, peer.vocab_size)
+        self._rows: list[Integers] = []
+
+    def add(self, texts: list[str], encoded: Sequence[Ids]) -> None:
+        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        ids = _joined(encoded, int(lengths.sum()))
+        if ids.size:
+            self._grow(int(ids.max()) + 1)
+        self._usage += np.bincount(ids, minlength=len(self._usage))
+        crossing = np.zeros(1 + ids.size, np.int64)  # up to each token
+        if self._crosses is not None:
+            np.cumsum(self._crosses[ids], out=crossing[1:])
+        ends = np.cumsum(lengths)
+        columns = [
+            [len(text) for text in texts],
+            [len(text) if text.isascii() else len(text.encode()) for text in texts],
+            [words_in(text) for text in texts],
+            lengths,
+            crossing[ends] - crossing[ends - lengths],
+        ]
+        self._rows.append(np.array(columns, np.int64))
+
+    def counts(self) -> Counts:
+        empty = np.zeros((5, 0), np.int64)
+        characters, utf8, words, tokens, crossing = np.concatenate([empty, *self._rows], axis=1)
+        known = None if self._crosses is None else crossing
+        name, size = self._peer.name, self._peer.vocab_size
+        return Counts(
+            name, size, characters, utf8, words, tokens, known, self._usage, self._crosses
+        )
+
+    def _grow(self, size: int) -> None:
+        """Where ids have holes, they may lie above the size of the vocabulary."""
+        old = len(self._usage)
+        if size > old:
+            self._usage = np.pad(self._usage, (0, size - old))
+            more = self._marks(old, size)
+            if self._crosses is not None and more is not None:
+                self._crosses = np.concatenate([self._crosses, more])
+
+    def _marks(self, first: int, end: int) -> NDArray[np.bool_] | None:
+        peer = self._peer
+        if not isinstance(peer, Spelling):
+            return None
+        marks = (crosses_words(peer.token_text(id)) for id in range(first, end))
+        return np.fromiter(marks, np.bool_, end - first)
+
+
+def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64 | np.uint32]:
+    if encoded and isinstance(encoded[0], np.ndarray):
+        return np.concatenate(encoded)
+    return np.fromiter(chain.from_iterable(encoded), np.int64, size)
+
+
+# --- Words
+
+
+def crosses_words(text: str) -> bool:
+    """Whether a token holds parts of two words: whitespace between other characters.
+
+    So in scripts without spaces no token does, and " the" does not either."""
+    return len(text.split()) > 1
+
+
+def words_in(text: str) -> int:
+    """The number of words: runs of characters between whitespace, with the punctuation on them.
+
+    In scripts without spaces (as Chinese, Japanese and Thai) nobody can say without a dictionary
+    where a word ends, so there each letter is a word, with the marks and punctuation at it.
+
+    >>> words_in("Hello, world."), words_in("「東京タワー」。"), words_in("in 東京")
+    (2, 5, 3)
+    """
+    if text.isascii() or not _unspaced().search(text):
+        return len(text.split())
+    return len(_words().findall(text))
+
+
+@functools.cache
+def _unspaced() -> re.Pattern[str]:
+    """A letter of a script without spaces."""
+    return re.compile(f"[{_unspaced_ranges()}]")
+
+
+@functools.cache
+def _words() -> re.Pattern[str]:
+    letters = _unspaced_ranges()
+    return re.compile(rf"[^\s\w{letters}]*+[{letters}][^\s\w{letters}]*+|[^\s{letters}]++")
+
+
+@functools.cache
+def _unspaced_ranges() -> str:
+    """As in a set of a regular expression."""
+    found = [code for code in range(_ASTRAL) if _is_unspaced(code)]
+    # In a run, codes grow as their places do.
+    runs = [list(run) for _, run in groupby(enumerate(found), lambda pair: pair[1] - pair[0])]
+    ends = ((run[0][1], run[-1][1]) for run in runs)
+    return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ends)
+
+
+def _is_unspaced(code: int) -> bool:
+    if 0xD800 <= code < 0xE000:  # half characters
+        return False
+    kind, script = _core.char_class(chr(code))
+    return kind == LETTER and script in UNSPACED

@@ -1,0 +1,5 @@
+"""`supratok tune`: the recipe with the best score (paper 3.5)."""
+
+from .search import tune
+
+__all__ = ["tune"]

@@ -1,0 +1,97 @@
+"""Where words give way to phrases, and how rare the last phrase will be.
+
+The worth of every merge inside words is known before the first phrase is learnt. The crossover is
+where a further merge inside words would save no more than the last phrase that takes its place:
+
+    traditional  90 60 40 20 10     5 places: keep 3 words (90 60 40) and 2 phrases (70 30);
+    multiword    70 30 15           a fourth word would save 20, less than the last phrase's 30
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..common import _core
+from ..recipe import Recipe
+from .traditional import Words, learnt_size
+
+
+def wanted_crossover(recipe: Recipe, learnt: int, room: int) -> int | None:
+    """The traditional merges to keep, where the recipe sets their share."""
+    if recipe.crossover is None:
+        return None
+    return min(int(recipe.crossover * learnt_size(recipe)), learnt, room)
+
+
+def expected_crossover(
+    table: _core.WordTable, counts: NDArray[np.int64], room: int, recipe: Recipe
+) -> int:
+    """Where words will about give way to phrases: half of the pairs of words become phrases (as
+    measured; see `guess_floor`)."""
+    count = _count_that_fills(table, counts, room, recipe.min_count, recipe.phrase_price, 2)
+    return int((counts * recipe.phrase_price >= count).sum())
+
+
+def guess_floor(
+    table: _core.WordTable, words: Words, wanted: int | None, least: int, recipe: Recipe
+) -> int:
+    """A count that the last phrase will surely have: the highest for which the tokens seen that
+    often fill the room.
+
+    Choice: of the pairs of words seen so often, about half become phrases (measured 0.51 at 100k
+    and 0.52 at 200k); a third is assumed. A screen leaves fewer: half as many for each bit."""
+    among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
+    counts = words.counts
+    if wanted is not None:
+        counts, room = counts[:0], words.room - wanted
+    else:
+        room = words.room
+    return _count_that_fills(table, counts, room, least, recipe.phrase_price, among)
+
+
+def _count_that_fills(
+    table: _core.WordTable,
+    counts: NDArray[np.int64],
+    room: int,
+    least: int,
+    price: float,
+    among: float,
+) -> int:
+    """The highest count at which words, and one in so many pairs of words, fill the room."""
+    low, high = least, 1 << 31
+    while low + 1 < high:
+        middle = (low + high) // 2
+        kept = int((counts * price >= middle).sum())
+        if kept + table.pairs_at_least(middle) // among >= room:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def find_parity(
+    traditional: NDArray[np.float64],
+    multiword: NDArray[np.int64],
+    room: int,
+    floor: int,
+) -> int | None:
+    """How many traditional merges to keep: one more would save no more than the last phrase.
+
+        traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
+        multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
+
+    `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
+    """
+    keep = np.arange(room + 1)
+    next_word = np.zeros(room + 1)
+    next_word[: len(traditional)] = traditional[: room + 1]
+    last_phrase = np.full(room + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
+    last_phrase[room] = np.iinfo(np.int64).max  # no phrases
+    places = room - keep - 1
+    inside = (places >= 0) & (places < len(multiword))
+    last_phrase[inside] = multiword[places[inside]]
+    crossover = int(np.argmax(next_word <= last_phrase))
+    if crossover < room and places[crossover] >= len(multiword) and floor > 1:
+        return None
+    return crossover
