@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import zstandard
 from hypothesis import strategies as st
+
+from supratok import Recipe, Tokenizer, train
 
 # Everything a str may hold but lone surrogates, which no UTF-8 text has.
 any_text = st.text(st.characters(exclude_categories=["Cs"]))
@@ -94,3 +97,9 @@ def _word(language: str, rng: random.Random) -> str:
     if language in _UNSPACED:
         return "".join(rng.choices(_UNSPACED[language], k=rng.randint(1, 6)))
     return rng.choice(_ARABIC if language == "ar" else PIECES)
+
+
+def small_tokenizer(rule: Any, seed: int = 0, **options: Any) -> Tokenizer:
+    texts = corpus(seed, 120) + multilingual(seed, 40) + prose(seed, 60)
+    recipe = Recipe(vocab_size=900, segmentation=rule, **options)
+    return train(texts, recipe, progress=False)

@@ -15,6 +15,5 @@ cp "$folder"/_core*.so "$folder/package/supratok/common/"
 preload="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so)"
 ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
   LD_PRELOAD="$preload" PYTHONPATH="$folder/package" \
-  "$python" -m pytest -p no:cacheprovider tests/test_words.py tests/test_encode.py \
-  tests/test_tables.py tests/test_train.py tests/test_tokenizer.py tests/test_layout.py tests/test_curate.py \
-  tests/test_mine.py tests/test_scripts.py tests/test_spans.py tests/test_refine.py
+  "$python" -m pytest -p no:cacheprovider tests/core tests/tokenizer tests/test_train.py \
+  tests/corpus/test_curate.py tests/learn/test_seeds.py tests/learn/test_scripts.py tests/learn/test_refine.py

@@ -23,7 +23,8 @@ from supratok.formats.huggingface import write as huggingface
 from supratok.formats.listing import Kind, Roles, listing_of, swap_spaces
 from supratok.formats.sentencepiece import write as sentencepiece_file
 from supratok.tokenizer import Token
-from texts import HOSTILE, any_text, corpus, multilingual, prose, tight_text
+from texts import HOSTILE, any_text, tight_text
+from texts import small_tokenizer as small
 
 SPECIALS = ("<s>", "</s>", "<pad>", "<unk>", "<|im_start|>", "<|im_end|>")
 ROLES: dict[str, Any] = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "unk": "<unk>"}
@@ -32,12 +33,6 @@ TEMPLATE = (
     "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 RULES = ("merges", "fewest")
-
-
-def small(rule: Any, seed: int = 0, **options: Any) -> Tokenizer:
-    texts = corpus(seed, 120) + multilingual(seed, 40) + prose(seed, 60)
-    recipe = Recipe(vocab_size=900, segmentation=rule, **options)
-    return train(texts, recipe, progress=False)
 
 
 @pytest.fixture(scope="module", params=RULES)

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from commands import good, refused, run
 from supratok import Recipe
 from supratok.common import _core
 from supratok.common.progress import Progress
@@ -27,7 +28,6 @@ from supratok.learn.count import Counted, count_runs, count_words
 from supratok.learn.scripts import UNSPACED
 from supratok.learn.seeds import Phrase, mine, total_words
 from supratok.recipe import Seeds
-from test_cli import good, refused, run
 from texts import corpus, prose
 
 PLAIN = Recipe(vocab_size=1000)

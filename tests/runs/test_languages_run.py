@@ -11,7 +11,7 @@ from string import ascii_letters
 import numpy as np
 import pytest
 
-from scripts import SIZE, script
+from run_scripts import SIZE, script
 from supratok import Tokenizer
 from supratok.formats.peer import open_any
 from supratok.lab.bench import Bench, Entry

@@ -13,7 +13,7 @@ from supratok.cli.main import main
 from supratok.formats.gguf.llama_cpp import open_vocabulary, tiny_model
 from supratok.formats.hostile import hostile_texts
 from supratok.formats.verify import verify
-from test_export import small
+from texts import small_tokenizer as small
 
 
 @pytest.fixture

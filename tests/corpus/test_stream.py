@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from supratok.corpus import Corpus, CorpusError, open_corpus
-from test_formats import (
+from corpora import (
     PACK,
     TEXTS,
     as_json,
@@ -29,6 +28,7 @@ from test_formats import (
     twice,
     write,
 )
+from supratok.corpus import Corpus, CorpusError, open_corpus
 
 # --- What may be passed ----------------------------------------------------------------------
 

@@ -311,7 +311,7 @@ def test_what_matters_is_told_once_there_are_enough_trials(tmp_path: Path) -> No
 
 
 def test_the_script(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from scripts import script
+    from run_scripts import script
 
     given = ["--corpus", corpus, "--out", tmp_path, "--trials", "3", "--threads", "1", "--best",
              "1", "--model-tokens", "2600", "--width", "16", "--device", "cpu", "--seeds", "2",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import supratok
-from scripts import SIZE, script
+from run_scripts import SIZE, script
 from supratok import Recipe
 from supratok.cli import main as cli
 from supratok.corpus import open_corpus

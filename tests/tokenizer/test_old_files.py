@@ -10,7 +10,7 @@ import pytest
 
 from supratok import Tokenizer
 
-OLD = Path(__file__).parent / "fixtures" / "0.1.0"
+OLD = Path(__file__).parents[1] / "fixtures" / "0.1.0"
 KNOWN = json.loads((OLD / "ids.json").read_text(encoding="utf-8"))
 
 

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from peers import MAKERS, documents
 from supratok.corpus.batches import portions
 from supratok.formats.peer import Batching, Peer, Spelling, open_any
 from supratok.lab.measure.composition import CLASSES, class_of, classes, composition, sentences_in
@@ -40,7 +41,6 @@ from supratok.lab.measure.figures import (
     renyi_efficiency,
     unused,
 )
-from test_compare import MAKERS, documents
 from texts import HOSTILE, any_text
 
 TEXTS = [*documents(seed=9)[:20], "naïve 日本 😀.\n\n  It is not.", ""]

@@ -21,7 +21,6 @@ from texts import HOSTILE, any_text, multilingual, prose
 tokenizers = pytest.importorskip("tokenizers")
 pytest.importorskip("sentencepiece")
 
-from supratok.lab import baselines  # noqa: E402
 from supratok.lab.baselines import (  # noqa: E402
     BASELINES,
     Documents,

@@ -3,76 +3,30 @@
 from __future__ import annotations
 
 import gzip
-import io
-import json
-import lzma
 import random
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora import (
+    PACK,
+    SKIP,
+    TEXTS,
+    archives,
+    as_json,
+    as_parquet,
+    feed,
+    message,
+    packings,
+    skips,
+    twice,
+    write,
+)
 from supratok.corpus import open_corpus
-from supratok.corpus.readers import CorpusError, Pass, read_text, split_lines
-
-TEXTS = ["plain", "two words", "çé 日本 😀", ' "quoted" \\ back', "x" * 5000]
-SKIP = "pass --skip-bad / skip_bad=True to leave such records out and count them"
-
-PACK: dict[str, Callable[[bytes], bytes]] = {
-    "": lambda data: data,
-    ".gz": gzip.compress,
-    ".xz": lzma.compress,
-    ".zst": zstandard.ZstdCompressor().compress,
-}
-packings = pytest.mark.parametrize("packing", PACK)
-archives = pytest.mark.parametrize("packing", [".gz", ".xz", ".zst"])
-
-
-def as_json(texts: list[str], key: str = "text") -> bytes:
-    return "".join(json.dumps({key: text, "id": 1}) + "\n" for text in texts).encode()
-
-
-def as_parquet(columns: dict[str, Any], **options: Any) -> bytes:
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    file = io.BytesIO()
-    parquet.write_table(arrow.table(columns), file, **options)
-    return file.getvalue()
-
-
-def twice(source: Any, **options: Any) -> list[str]:
-    """The documents of two passes, which must be the same."""
-    with open_corpus(source, **options) as documents:
-        first = list(documents)
-        assert list(documents) == first
-    return first
-
-
-def message(source: Any, **options: Any) -> str:
-    """The message of the error that reading must end with."""
-    with pytest.raises(CorpusError) as caught, open_corpus(source, **options) as documents:
-        list(documents)
-    return str(caught.value)
-
-
-def skips(source: Any, **options: Any) -> tuple[list[str], dict[str, int]]:
-    """What is left with `skip_bad`, and what was counted; in both passes alike."""
-    with open_corpus(source, skip_bad=True, **options) as documents:
-        first = list(documents), dict(documents.skipped)
-        assert (list(documents), dict(documents.skipped)) == first
-    return first
-
-
-def write(path: Path, data: bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    return path
-
+from supratok.corpus.readers import Pass, read_text, split_lines
 
 # --- Formats ---------------------------------------------------------------------------------
 
@@ -152,10 +106,6 @@ def test_any_lines(texts: list[str]) -> None:
     expected = [text for text in expected if text.encode().strip()]
     found = [text for text, _ in read_text(split_lines(iter(blocks)), "a", now)]
     assert found == expected
-
-
-def feed(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
 
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf", b" \n\r\n", b"\n" * 300_000])

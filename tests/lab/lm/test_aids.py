@@ -19,7 +19,7 @@ from supratok.lab.lm.parts import Parts, Sharing, phrase_parts
 transformers = pytest.importorskip("transformers")
 
 TEXTS = [f"The cat sat on the mat in New York as well as in Paris, {n}. " * 4 for n in range(60)]
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parents[3] / "docs"
 
 
 pytestmark = pytest.mark.usefixtures("one_thread")

@@ -13,7 +13,7 @@ import pytest
 import torch
 import zstandard
 
-from scripts import SIZE, script
+from run_scripts import SIZE, script
 from supratok.lab.lm.saving import load_folder
 from texts import prose, write_corpus
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import supratok
-from scripts import script
+from run_scripts import script
 from supratok.formats.peer import open_any
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.model import Shape, new_decoder
