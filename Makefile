@@ -1,22 +1,28 @@
-# make demo   train on Python's own documentation, and look at the result
-# make test   everything that must hold
-# make lint   formats, types, lints, and the stub of the core
-# make bench  the figures of the README (needs SUPRATOK_DATA)
+# make demo       train on Python's own documentation, and show the result
+# make test       the tests of every promise, in minutes
+# make test-all   those and the slow ones: more seeds, and cases of lab alone
+# make lint       formats, types, lints, the law of the rooms, and the stub of the core
+# make bench      the figures of the README (needs SUPRATOK_DATA)
 # make sanitize   the core's tests under the address and undefined-behaviour sanitizers
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+# One worker a core. `make test WORKERS=0` runs the tests in one process, for a debugger.
+WORKERS ?= auto
 SOURCES = pyproject.toml CMakeLists.txt README.md $(wildcard core/*) \
-          $(shell find src -name '*.py' -o -name '*.pyi' -o -name '*.typed')
+          $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: demo test lint bench sanitize clean
+.PHONY: demo test test-all lint bench sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
 	$(BIN)/python -m supratok.cli.demo
 
 test: $(VENV)/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+test-all: $(VENV)/dev
+	$(BIN)/python -m pytest -n $(WORKERS) -m ""
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -24,6 +30,7 @@ lint: $(VENV)/dev
 	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest supratok.common._core --allowlist tests/stubtest-allowlist.txt
+	$(BIN)/lint-imports
 
 bench: $(VENV)/dev
 	$(BIN)/python benches/bench.py
