@@ -13,7 +13,8 @@ import pytest
 import zstandard
 
 from peers import MAKERS, TEXT, documents
-from supratok.formats.peer import Peer, measure, open_any, total
+from supratok.formats.measure import measure, total
+from supratok.formats.peer import Peer, open_any
 
 kinds = pytest.mark.parametrize("kind", MAKERS)
 
@@ -158,7 +159,7 @@ def test_the_split_of_a_tiktoken_file_follows_its_size(
     [
         (b"", "it is empty"),
         (b"{not json", "it begins like JSON"),
-        (b'{"a": 1}', "no tokenizer that is known here"),
+        (b'{"a": 1}', "not a tokenizer.json"),
         (b"\x00\x01garbage", "nor a SentencePiece model"),
         (b"YQ== 0\nYg==\n", "line 2: not a token in base64"),
         (b"YQ== 0\nY!== 1\n", "line 2: not a token in base64"),

@@ -18,8 +18,8 @@ from ..formats.huggingface.document import (
     is_byte_level,
     letter_of_byte,
     load,
+    steps_of,
 )
-from ..formats.huggingface.document import stages as stages_of
 from . import glue
 
 _WORDS = "ab cd ef"  # a text that is cut, if words are
@@ -31,7 +31,7 @@ def opened(document: Document) -> tuple[Document, str | None]:
         return document, None
     if is_byte_level(document):
         return _glued(document)
-    stages = stages_of(document["pre_tokenizer"])
+    stages = steps_of(document["pre_tokenizer"])
     if [stage["type"] for stage in stages] == ["Metaspace"]:
         return _without_split(document, stages[0]), None
     names = ", ".join(stage["type"] for stage in stages)
@@ -65,7 +65,7 @@ def _cutter(document: Document) -> glue.Cut:
 
 
 def _glued(document: Document) -> tuple[Document, str]:
-    stages = stages_of(document["pre_tokenizer"])
+    stages = steps_of(document["pre_tokenizer"])
     place = _cutting_stage(document, stages)
 
     def with_run(run: str) -> Document:
