@@ -1,6 +1,6 @@
-"""llama.cpp gives our ids: for a tokenizer alone, and for models of both classes that we gave ours.
+"""llama.cpp gives our ids, for a tokenizer alone and for models of both classes with our tokenizer.
 
-U+2581 is left out of all texts: llama.cpp reads it as a space.
+No text here holds U+2581: llama.cpp reads it as a space.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def test_any_text_by_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer, text:
 
 
 def test_a_byte_that_is_generated_by_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer) -> None:
-    """What is lost: bytes come out as private characters, one each."""
+    """The loss: llama.cpp prints each byte as a private character."""
     text = runtime_of_fewest.decode(fewest.encode("a🙃b"))
     assert text == "a" + "".join(chr(0xE000 + byte) for byte in "🙃".encode()) + "b"
 
@@ -139,7 +139,7 @@ def test_a_byte_that_is_generated_by_fewest(runtime_of_fewest: Runtime, fewest: 
 
 @pytest.mark.parametrize("architecture", ["llama", "gpt2"])
 def test_graft(tmp_path: Path, merges: Tokenizer, architecture: Any) -> None:
-    """A model that was converted with another tokenizer, and has spare rows."""
+    """A model converted with another tokenizer, with spare rows."""
     other = supratok.train(prose(5), Recipe(vocab_size=1100), progress=False)
     write_vocabulary(tmp_path / "other.gguf", listing_of(other))
     tiny_model(tmp_path / "model.gguf", tmp_path / "other.gguf", architecture)
@@ -154,7 +154,7 @@ def test_graft(tmp_path: Path, merges: Tokenizer, architecture: Any) -> None:
 
 
 def kept(reader: Any) -> tuple[dict[str, Any], list[Any]]:
-    """All that has nothing to do with the tokenizer."""
+    """Everything but the tokenizer."""
     fields = {
         name: field.contents()
         for name, field in reader.fields.items()
@@ -215,7 +215,7 @@ def test_no_role_falls_to_a_token_of_texts(tmp_path: Path, merges: Tokenizer) ->
 
 
 def test_what_ends_generation(tmp_path: Path, merges: Tokenizer) -> None:
-    """Asked of llama.cpp itself, of every id."""
+    """llama.cpp says so itself, for every id."""
     library = pytest.importorskip("llama_cpp")
     for roles, expected in ((Roles(), [4 + 0xFF]), (ROLES, [1])):
         write_vocabulary(tmp_path / "a.gguf", listing_of(merges, roles))
@@ -292,7 +292,7 @@ def test_refusals_are_needed(
     special: tuple[str, ...],
     text: str,
 ) -> None:
-    """Without them, llama.cpp makes a special token, or a byte, of ordinary text."""
+    """Without them, llama.cpp makes a special token or a byte of ordinary text."""
     listing = made_of(texts, special)
     monkeypatch.setattr(export, "_refuse_misreadings", lambda *_: None)
     write_vocabulary(tmp_path / "a.gguf", listing)

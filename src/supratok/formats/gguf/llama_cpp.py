@@ -96,7 +96,7 @@ class InProcess(LlamaCpp):
         return [self._encode(text.encode()) for text in texts]
 
     def _encode(self, text: bytes) -> list[int]:
-        room = len(text) + 2  # no token is shorter than a byte; two may be added
+        room = len(text) + 2  # no token is shorter than a byte; llama.cpp may add two
         ids = (ctypes.c_int32 * room)()
         count = self._library.llama_tokenize(
             self._vocabulary, text, len(text), ids, room, False, False
@@ -204,7 +204,7 @@ class Served(LlamaCpp):
         self._folder.cleanup()
 
 
-# --- The smallest model
+# --- The smallest model ----------------------------------------------------------------------
 
 Architecture = Literal["llama", "gpt2"]
 
@@ -235,7 +235,7 @@ _SHAPES: dict[Architecture, dict[str, tuple[int, ...]]] = {
 def tiny_model(
     path: str | Path, vocabulary: str | Path, architecture: Architecture = "llama"
 ) -> None:
-    """Write a model of one layer and random weights that llama.cpp loads, with the tokenizer of the
+    """Write a model that llama.cpp loads: one layer with random weights, and the tokenizer of the
     GGUF file `vocabulary`."""
     import numpy as np
 
