@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from ..tokenizer.file import FILE, FORMAT
 from .boundless import FORMAT as BOUNDLESS
 from .boundless import Boundless
-from .files import find_file, read_file
 from .huggingface.run import HuggingFace
+from .inputs import find_file, read_file
 from .runtime import Ours
 from .sentencepiece.run import SentencePiece
 from .tiktoken import Tiktoken, is_tiktoken

@@ -1,10 +1,10 @@
-"""A tokenizer file and the program that runs it: the interface of them all, and our own.
+"""A tokenizer file and the program that runs it: the interface of all programs, and our own.
 
     with Ours.load("supratok.json") as runtime:
         runtime.encode_batch(["in New York"])      # the ids of each text
 
-Special tokens in a text are text, and none are added: `verify` compares what programs make of plain
-text. `peer.open_any` opens any file, `verify` every file of a folder.
+Special tokens in a text are text, and none are added. `peer.open_any` opens any file, `verify` all
+files of a folder.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ...common.reserved import BYTE_NAMES
 from ...tokenizer import Tokenizer
 from ..assemble import NOT_IMPORTED, Vocabulary, by_fewest, by_merges, one_score
 from ..check import check_import
-from ..files import find_file, read_file
+from ..inputs import find_file, read_file
 from ..listing import SPACE
 from .document import Document
 from .run import HuggingFace

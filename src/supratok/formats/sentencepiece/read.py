@@ -23,7 +23,7 @@ from ..assemble import (
     one_score,
 )
 from ..check import check_import
-from ..files import find_file, read_file
+from ..inputs import find_file, read_file
 from ..listing import Kind, swap_spaces
 from .run import SentencePiece
 
