@@ -1,4 +1,4 @@
-"""Small Hugging Face tokenizers of every shape that can be extended, and text to do it with."""
+"""Small Hugging Face tokenizers of every shape that can be extended, and a corpus for it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from supratok import Recipe, train
 from supratok.formats.huggingface.write import tokenizer_json
 from supratok.formats.listing import listing_of
+from supratok.formats.patterns import O200K
 from texts import HOSTILE, PIECES, any_text
 
 tokenizers = pytest.importorskip("tokenizers")
@@ -41,13 +42,9 @@ _piece = st.sampled_from([
 ])  # fmt: skip
 hostile_text = st.lists(st.one_of(_piece, _piece, any_text), max_size=12).map("".join)
 
-CONTRACTIONS = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
-UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
-REST = r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
-LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|" + REST
-O200K = (
-    rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{CONTRACTIONS}?"
-    rf"|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*{CONTRACTIONS}?|\p{{N}}{{1,3}}|{REST}"
+LLAMA3 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 THREE = [
     r"\p{N}{1,3}", "[一-龥]+",
@@ -57,7 +54,7 @@ THREE = [
 
 
 def byte_level(*patterns: str, prefix: bool = False) -> Any:
-    """Trained with these expressions cutting, or with what ByteLevel cuts by itself."""
+    """Trained with these expressions, or with the one that ByteLevel has."""
     steps = tokenizers.pre_tokenizers
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE())
     tokenizer.pre_tokenizer = steps.Sequence([
@@ -69,7 +66,7 @@ def byte_level(*patterns: str, prefix: bool = False) -> Any:
 
 
 def spaced(*, split: bool | None = None, prepend: bool = True) -> Any:
-    """As SentencePiece models are, with spaces written as ▁: by a normaliser, or by Metaspace."""
+    """Shaped like SentencePiece models: a normalizer or Metaspace writes spaces as ▁."""
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True, fuse_unk=True))
     metaspace = tokenizers.pre_tokenizers.Metaspace
     tokenizer.pre_tokenizer = metaspace(prepend_scheme="first" if prepend else "never")
@@ -89,7 +86,7 @@ def spaced(*, split: bool | None = None, prepend: bool = True) -> Any:
 
 
 def whole() -> Any:
-    """As supratok's own: nothing is cut, spaces are spaces, and some tokens are phrases already."""
+    """Like supratok's: no cuts, plain spaces, and some tokens are phrases."""
     tokenizer = tokenizers.Tokenizer(tokenizers.models.BPE(byte_fallback=True))
     steps = tokenizers.decoders
     tokenizer.decoder = steps.Sequence([steps.ByteFallback(), steps.Fuse()])
@@ -110,7 +107,7 @@ def _trained(tokenizer: Any, alphabet: list[str], special: list[str] | None = No
 def _document(tokenizer: Any, **model: Any) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(tokenizer.to_str())
     document["model"] |= model
-    bytes_ = {f"<0x{byte:02X}>" for byte in range(256)}  # were special, to be in the vocabulary
+    bytes_ = {f"<0x{byte:02X}>" for byte in range(256)}  # special only for the trainer
     document["added_tokens"] = [
         token for token in document["added_tokens"] if token["content"] not in bytes_
     ]
@@ -118,7 +115,7 @@ def _document(tokenizer: Any, **model: Any) -> dict[str, Any]:
 
 
 def _old(document: dict[str, Any]) -> dict[str, Any]:
-    """As older versions wrote it: merges as one string, a key that came later missing."""
+    """As older versions wrote it: merges as strings, and without a newer key."""
     model = document["model"]
     model["merges"] = [" ".join(pair) for pair in model["merges"]]
     del document["pre_tokenizer"]["use_regex"]
@@ -126,7 +123,7 @@ def _old(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _later(document: dict[str, Any]) -> dict[str, Any]:
-    """With added tokens that are not in the model's vocabulary, as in Llama 3."""
+    """With added tokens outside the model's vocabulary, as in Llama 3."""
     tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document))
     tokenizer.add_special_tokens(["<pad>", "<|turn|>"])
     tokenizer.add_tokens(["iPhone"])
@@ -135,7 +132,7 @@ def _later(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _split_that_never_cuts(document: dict[str, Any]) -> dict[str, Any]:
-    """It looks for spaces, which were written as ▁ before."""
+    """It cuts at spaces, which the normalizer has replaced by ▁."""
     pattern = {"pattern": {"String": " "}, "behavior": "MergedWithPrevious", "invert": False}
     return document | {"pre_tokenizer": {"type": "Split", **pattern}}
 

@@ -18,7 +18,7 @@ transformers = pytest.importorskip("transformers")
 
 @pytest.fixture(scope="module", params=["gpt2", "llama2"])
 def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`base` and `out`: the folder of a base, as it comes from a hub, and what was made of it."""
+    """`base` and `out`: the folder of a base, as it comes from a hub, and its extension."""
     folder = tmp_path_factory.mktemp("extend")
     name, base = str(request.param), folder / "base"
     base.mkdir()
@@ -155,5 +155,5 @@ def test_half_precision_and_the_wrong_model(folders: Path) -> None:
     token, weight = extension.tokens[0], model.get_input_embeddings().weight
     assert weight.dtype == torch.bfloat16
     assert torch.equal(weight[token.id], weight[token.parts].float().mean(0).bfloat16())
-    with pytest.raises(ValueError, match="the model has 100 embeddings, and the tokenizer that"):
+    with pytest.raises(ValueError, match="the model has 100 embeddings, and the base tokenizer"):
         start_embeddings(tiny_gpt2(100), extension)

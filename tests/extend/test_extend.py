@@ -1,4 +1,4 @@
-"""A tokenizer is extended, and nothing that was there before changes."""
+"""Extending a tokenizer changes no old id and no old encoding."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def extended(document: dict[str, Any], folder: Path, **options: Any) -> Extensio
 
 @cache
 def made(name: str) -> tuple[Any, Any, Extension]:
-    """The base, the longer tokenizer and the extension, made once."""
+    """The base, the longer tokenizer and the extension; cached."""
     import tempfile
 
     document = BASES[name]()
@@ -200,7 +200,7 @@ def test_a_base_folder_goes_with_it_but_for_what_would_disagree(tmp_path: Path) 
 def test_a_folder_in_use_is_refused_before_any_work(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "precious.txt").write_text("mine")
-    with pytest.raises(ValueError, match="is there already; name a folder that is new or empty"):
+    with pytest.raises(ValueError, match="exists and is not an empty folder; name a new"):
         extended(BASES["metaspace"](), tmp_path)
     with pytest.raises(ValueError, match="cannot write in the folder"):
         extend(tmp_path / "tokenizer.json", documents(), 9, tmp_path / "no" / "where")
@@ -221,16 +221,16 @@ REFUSED = {
     "its model is Unigram": lambda d: d.update(model={"type": "Unigram", "vocab": []}),
     "end_of_word_suffix='</w>'": lambda d: d["model"].update(end_of_word_suffix="</w>"),
     "dropout=0.1": lambda d: d["model"].update(dropout=0.1),
-    "its token 'a t' lies across words": lambda d: d["model"]["vocab"].update({"aĠt": 9999}),
-    r"its token '.*,' lies across words": lambda d: d["model"]["vocab"].update({"©,": 9999}),
+    "its token 'a t' crosses words": lambda d: d["model"]["vocab"].update({"aĠt": 9999}),
+    r"its token '.*,' crosses words": lambda d: d["model"]["vocab"].update({"©,": 9999}),
     "its pre-tokenizer .Whitespace. cuts": lambda d: d.update(pre_tokenizer={"type": "Whitespace"}),
-    "in a way that is not known": lambda d: d.update(
+    "in a way that supratok does not know": lambda d: d.update(
         pre_tokenizer={
             "type": "Sequence",
             "pretokenizers": [{"type": "Whitespace"}, d["pre_tokenizer"]],
         }
     ),
-    "in which plain words are not kept whole": lambda d: d.update(
+    "which does not keep plain words whole": lambda d: d.update(
         pre_tokenizer={
             "type": "Sequence",
             "pretokenizers": [
@@ -255,13 +255,13 @@ def test_what_cannot_be_exact_is_refused(message: str, tmp_path: Path) -> None:
 
 def test_metaspace_with_tokens_over_the_cuts_is_refused(tmp_path: Path) -> None:
     document = _changed(lambda d: d["model"]["vocab"].update({"▁▁": 9999}), "metaspace, cut")
-    with pytest.raises(ValueError, match="its token '▁▁' lies across words"):
+    with pytest.raises(ValueError, match="its token '▁▁' crosses words"):
         extended(document, tmp_path)
 
 
 def test_metaspace_whose_words_no_merge_need_make_is_refused(tmp_path: Path) -> None:
     document = _changed(lambda d: d["model"].update(ignore_merges=True), "metaspace, cut")
-    with pytest.raises(ValueError, match="whether merges make them or not"):
+    with pytest.raises(ValueError, match="even if no merges make them"):
         extended(document, tmp_path)
 
 
@@ -274,7 +274,7 @@ def test_errors_name_the_file_and_the_remedy(tmp_path: Path) -> None:
         open_base(tmp_path / "wrong.json")
     with pytest.raises(ValueError, match="add=0: must be at least 1"):
         extended(BASES["gpt2"](), tmp_path, add=0)
-    with pytest.raises(ValueError, match="no phrase was seen 99999 times"):
+    with pytest.raises(ValueError, match="no phrase occurs 99999 times"):
         extended(BASES["gpt2"](), tmp_path, min_count=99999)
 
 
@@ -291,7 +291,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "30 new tokens" in told and "% fewer" in told
     assert len(Extension.load(tmp_path / "out").tokens) == 30
     assert main([*command, f"{tmp_path}/out", f"{tmp_path}/corpus.jsonl"]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "exists and is not an empty folder" in capsys.readouterr().err
     asked = [*command, f"{tmp_path}/more", f"{tmp_path}/corpus.jsonl", "--add", "9999", "--json"]
     assert main(asked) == 0
     done = json.loads(capsys.readouterr().err.splitlines()[-1])

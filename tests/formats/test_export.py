@@ -46,7 +46,7 @@ def exported(request: Any, tmp_path_factory: Any) -> tuple[Tokenizer, Path]:
 # --- Hugging Face ----------------------------------------------------------------------------
 
 
-def test_auto_tokenizer_opens_it_without_a_word(
+def test_auto_tokenizer_opens_it_without_a_warning(
     exported: tuple[Tokenizer, Path], caplog: pytest.LogCaptureFixture, capfd: Any
 ) -> None:
     _, folder = exported
@@ -138,7 +138,7 @@ def test_bos_and_eos_around_each_text(tmp_path: Path) -> None:
 
 
 def test_text_streams_out_token_by_token(exported: tuple[Tokenizer, Path]) -> None:
-    """As vLLM and TGI send it: a character outside the alphabet appears with its last byte."""
+    """As vLLM and TGI stream it: a character outside the alphabet appears with its last byte."""
     tokenizer, folder = exported
     opened = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     text = "the cat \U0001fae0 in  New York\n▁日本語"
@@ -162,7 +162,7 @@ def test_names_of_bytes_are_text_even_where_their_characters_are_unknown(rule: A
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_vocabularies(seed: int) -> None:
-    """Any list of tokens that encode to themselves, not only those that training makes."""
+    """Any tokens that encode to themselves, not only those that training makes."""
     rng = random.Random(seed)
     rule = RULES[seed % 2]
     tokenizer = random_tokenizer(rng, rule)
@@ -209,7 +209,7 @@ def _processor(tokenizer: Tokenizer) -> Any:
 @given(st.one_of(any_text, tight_text, st.sampled_from(HOSTILE)))
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_sentencepiece_has_our_ids(text: str) -> None:
-    text = text.replace("▁", "_")  # it takes one for a space
+    text = text.replace("▁", "_")  # SentencePiece reads one as a space
     for rule in RULES:
         if rule not in _PROCESSORS:
             tokenizer = small(rule)
@@ -240,7 +240,7 @@ def test_sentencepiece_roles_and_offsets(exported: tuple[Tokenizer, Path]) -> No
 
 
 def _with_offsets(processor: Any, text: str) -> Any:
-    """`encode_as_immutable_proto`, or what has taken its place in 0.2.2."""
+    """`encode_as_immutable_proto`, or its successor in 0.2.2."""
     try:
         return processor.encode_as_immutable_proto(text).pieces
     except ValueError:
@@ -334,7 +334,7 @@ def test_other_files_stay_and_earlier_exports_are_replaced(tmp_path: Path) -> No
 
 def test_a_file_that_would_disagree_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.model").write_bytes(b"old")
-    with pytest.raises(ValueError, match=r"tokenizer\.model is there already"):
+    with pytest.raises(ValueError, match=r"tokenizer\.model exists"):
         export(small("merges"), tmp_path, ["huggingface"])
     assert [path.name for path in tmp_path.iterdir()] == ["tokenizer.model"]
 
@@ -375,5 +375,5 @@ def test_the_same_bytes_each_time(tmp_path: Path) -> None:
 
 
 def replace_recipe(tokenizer: Tokenizer) -> Tokenizer:
-    """An equal one, made anew."""
+    """An equal tokenizer, built again."""
     return Tokenizer(tokenizer.vocabulary, replace(tokenizer.recipe), tokenizer.report)

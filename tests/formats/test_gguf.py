@@ -1,6 +1,6 @@
-"""llama.cpp gives our ids: for a tokenizer alone, and for models of both classes that we gave ours.
+"""llama.cpp gives our ids, for a tokenizer alone and for models of both classes with our tokenizer.
 
-U+2581 is left out of all texts: llama.cpp reads it as a space.
+No text here holds U+2581: llama.cpp reads it as a space.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from supratok.formats.gguf.fields import read_header
 from supratok.formats.gguf.llama_cpp import open_vocabulary, tiny_model
 from supratok.formats.gguf.write import graft, write_vocabulary
 from supratok.formats.listing import Listing, Roles, listing_of
-from supratok.formats.runtimes import Runtime
+from supratok.formats.runtime import Runtime
 from supratok.tokenizer import Token
 from texts import HOSTILE, corpus, multilingual, prose
 
@@ -95,7 +95,7 @@ def runtime_of_fewest(
 def test_merges(runtime: Runtime, merges: Tokenizer) -> None:
     ids = runtime.encode_batch(TEXTS)
     assert ids == merges.encode_batch(TEXTS)
-    assert runtime.decode_batch(ids) == TEXTS
+    assert list(map(runtime.decode, ids)) == TEXTS
 
 
 def test_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer) -> None:
@@ -103,7 +103,7 @@ def test_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer) -> None:
     assert ids == fewest.encode_batch(TEXTS)
     known = [text for text in TEXTS if all(id >= 260 for id in fewest.encode(text))]
     assert len(known) > 200
-    assert runtime_of_fewest.decode_batch(fewest.encode_batch(known)) == known
+    assert list(map(runtime_of_fewest.decode, fewest.encode_batch(known))) == known
 
 
 def test_a_long_line(
@@ -112,14 +112,14 @@ def test_a_long_line(
     for one, tokenizer in ((runtime, merges), (runtime_of_fewest, fewest)):
         ids = one.encode_batch(["a", LONG, "", "b"])
         assert ids == tokenizer.encode_batch(["a", LONG, "", "b"])
-    assert runtime.decode_batch([merges.encode(LONG)]) == [LONG]
+    assert runtime.decode(merges.encode(LONG)) == LONG
 
 
 @given(text=st.text(without_space_sign) | st.text(alphabet="aab \nNYork", max_size=60))
 def test_any_text(runtime: Runtime, merges: Tokenizer, text: str) -> None:
     ids = runtime.encode_batch([text, "", text])
     assert ids == [merges.encode(text), [], merges.encode(text)]
-    assert runtime.decode_batch(ids) == [text, "", text]
+    assert list(map(runtime.decode, ids)) == [text, "", text]
 
 
 @given(text=st.text(without_space_sign) | st.text(alphabet="aab \nNYork", max_size=60))
@@ -129,8 +129,8 @@ def test_any_text_by_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer, text:
 
 
 def test_a_byte_that_is_generated_by_fewest(runtime_of_fewest: Runtime, fewest: Tokenizer) -> None:
-    """What is lost: bytes come out as private characters, one each."""
-    (text,) = runtime_of_fewest.decode_batch([fewest.encode("a🙃b")])
+    """The loss: llama.cpp prints each byte as a private character."""
+    text = runtime_of_fewest.decode(fewest.encode("a🙃b"))
     assert text == "a" + "".join(chr(0xE000 + byte) for byte in "🙃".encode()) + "b"
 
 
@@ -139,7 +139,7 @@ def test_a_byte_that_is_generated_by_fewest(runtime_of_fewest: Runtime, fewest: 
 
 @pytest.mark.parametrize("architecture", ["llama", "gpt2"])
 def test_graft(tmp_path: Path, merges: Tokenizer, architecture: Any) -> None:
-    """A model that was converted with another tokenizer, and has spare rows."""
+    """A model converted with another tokenizer, with spare rows."""
     other = supratok.train(prose(5), Recipe(vocab_size=1100), progress=False)
     write_vocabulary(tmp_path / "other.gguf", listing_of(other))
     tiny_model(tmp_path / "model.gguf", tmp_path / "other.gguf", architecture)
@@ -150,11 +150,11 @@ def test_graft(tmp_path: Path, merges: Tokenizer, architecture: Any) -> None:
     assert len(after.get_field("tokenizer.ggml.tokens").data) == other.vocab_size
     with opened(tmp_path / "mine.gguf") as runtime:
         assert runtime.encode_batch(TEXTS) == merges.encode_batch(TEXTS)
-        assert runtime.decode_batch(merges.encode_batch(TEXTS)) == TEXTS
+        assert list(map(runtime.decode, merges.encode_batch(TEXTS))) == TEXTS
 
 
 def kept(reader: Any) -> tuple[dict[str, Any], list[Any]]:
-    """All that has nothing to do with the tokenizer."""
+    """Everything but the tokenizer."""
     fields = {
         name: field.contents()
         for name, field in reader.fields.items()
@@ -215,7 +215,7 @@ def test_no_role_falls_to_a_token_of_texts(tmp_path: Path, merges: Tokenizer) ->
 
 
 def test_what_ends_generation(tmp_path: Path, merges: Tokenizer) -> None:
-    """Asked of llama.cpp itself, of every id."""
+    """llama.cpp says so itself, for every id."""
     library = pytest.importorskip("llama_cpp")
     for roles, expected in ((Roles(), [4 + 0xFF]), (ROLES, [1])):
         write_vocabulary(tmp_path / "a.gguf", listing_of(merges, roles))
@@ -292,7 +292,7 @@ def test_refusals_are_needed(
     special: tuple[str, ...],
     text: str,
 ) -> None:
-    """Without them, llama.cpp makes a special token, or a byte, of ordinary text."""
+    """Without them, llama.cpp makes a special token or a byte of ordinary text."""
     listing = made_of(texts, special)
     monkeypatch.setattr(export, "_refuse_misreadings", lambda *_: None)
     write_vocabulary(tmp_path / "a.gguf", listing)
@@ -330,5 +330,5 @@ def test_packages_that_are_missing(
     with pytest.raises(ImportError, match=r"pip install supratok\[export\]"):
         write_vocabulary(tmp_path / "a.gguf", listing_of(merges))
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ImportError, match="pip install xllamacpp"):
+    with pytest.raises(ImportError, match=r"pip install supratok\[verify\].*xllamacpp"):
         open_vocabulary(vocabulary)

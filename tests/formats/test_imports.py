@@ -1,4 +1,4 @@
-"""Tokenizers from elsewhere: for every text the ids of their own program, or a refusal."""
+"""Imported tokenizers give the ids of their own program for every text, or are refused."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _learnt(options: str) -> bytes:
 
 
 def llama() -> Any:
-    """As Llama 2: runs of spaces of one score below all others, added after training."""
+    """As Llama 2: runs of spaces, added after training with one score below all others."""
     model = sp_model(allow_whitespace_only_pieces=False)
     for length in (2, 4, 8, 16, *range(3, 15)):
         if all(piece.piece != "▁" * length for piece in model.pieces):
@@ -72,7 +72,7 @@ def llama() -> Any:
 
 
 def gemma() -> Any:
-    """As Gemma: no prefix, and runs of newlines and spaces that are cut out first."""
+    """As Gemma: no prefix; runs of newlines and spaces are cut out first."""
     runs = ["\n" * n for n in range(1, 9)] + ["▁" * n for n in range(2, 9)]
     symbols = ["<start_of_turn>", "[REF]", "[REF]]", *runs]
     control = ["<pad>", *(f"<unused{n}>" for n in range(5))]
@@ -196,7 +196,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     twice.pieces.add(piece="a")
     for data in (b"\xff\xff", b"", twice.SerializeToString()):
         path.write_bytes(data)
-        with pytest.raises(ValueError, match="no model for SentencePiece"):
+        with pytest.raises(ValueError, match="not a SentencePiece model"):
             Tokenizer.from_sentencepiece(path)
     for text, message in (("{", "not a tokenizer.json"), ("[]", "it has no model")):
         path.write_text(text)
@@ -259,7 +259,7 @@ def hf_metaspace() -> Json:
 
 
 def hf_trained() -> Json:
-    """Learnt by `tokenizers`: one merge a token, spaces as they are, words cut by nothing."""
+    """Learnt by `tokenizers`: one merge a token, plain spaces, no cuts between words."""
     tokenizer = tokenizers.Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
     names = [f"<0x{byte:02X}>" for byte in range(256)]
     trainer = trainers.BpeTrainer(
@@ -274,8 +274,8 @@ def hf_trained() -> Json:
 
 
 def hf_unigram(missing: str = "<>") -> Json:
-    """As SupraTok writes its rule `fewest`: no text is taken for the name of a byte, because `<`
-    stands alone, or if it is a token, because its characters are better."""
+    """As SupraTok writes its rule `fewest`: no text becomes the name of a byte, because `<` is cut
+    out, or if it is a token, because the characters of the name score better."""
     model = unigram()
     rows: list[tuple[str, float]] = [
         (swap_spaces(piece.piece), -1.0 if piece.type == 1 else -1000.0)
@@ -338,8 +338,8 @@ def test_huggingface_on_lines(hf_pair: tuple[Tokenizer, Callable[[str], list[int
 @given(text=texts)
 @pytest.mark.parametrize("scheme", ["first", "always"])
 def test_metaspace_with_a_prefix(both: dict[str, Any], scheme: str, text: str) -> None:
-    """It puts a space only before texts that have none. Ours always does, to give the text back, as
-    SentencePiece does: so ids differ only for texts that begin with a space."""
+    """Metaspace puts a space only before texts that have none. We always do, as SentencePiece does,
+    to return the text: so ids differ only for texts that begin with a space."""
     ours, theirs = both[scheme]
     assert ours.decode(ours.encode(text)) == text
     assert text.startswith(" ") or ours.encode(text) == theirs.encode(text).ids
@@ -361,7 +361,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_both_files_of_a_tokenizer_agree(tmp_path: Path) -> None:
-    """Runs of spaces are tied in one and out of order in the other; the result is the same."""
+    """Runs of spaces are tied in one file and out of order in the other, with the same result."""
     (tmp_path / "tokenizer.model").write_bytes(llama().SerializeToString())
     one, other = (
         Tokenizer.from_sentencepiece(tmp_path),
@@ -392,7 +392,7 @@ def with_added(make: Callable[[], Json], **flags: bool) -> Json:
 
 
 def misnumbered() -> Json:
-    """With an added token that skips ids: `tokenizers` gives it the next one."""
+    """With an added token that skips ids: `tokenizers` gives it the next id."""
     document = hf_trained()
     document["added_tokens"].append(added_token("<extra>", 7000, special=True))
     return document
@@ -446,7 +446,7 @@ HF_REFUSALS: list[tuple[Callable[[], Json], str]] = [
     (lambda: with_added(hf_trained), r"tokenizers encodes '\[NEW\]' as"),
     (lambda: changed(hf_trained, vocab={**hf_trained()["model"]["vocab"], "[REF]": 1000}),
      r"'\[REF\]' has the ids 900 and 1000"),
-    (misnumbered, "'<extra>' is said to have the id 7000, but .* the id 901"),
+    (misnumbered, "'<extra>' has the id 7000, but .* the id 901"),
     (lambda: small([["<0x41>", "a"]], "<0x41>a"), "joins bytes"),
     # "cabc": once there is ab, abc comes first; of tied tokens it would be cab, the leftmost.
     (lambda: small([["ab", "c"], ["c", "ab"], ["a", "b"]], "ab", "abc", "cab"), "around 'ab' rank"),
@@ -470,7 +470,7 @@ def test_unequal_scores_are_refused(tmp_path: Path) -> None:
         Tokenizer.from_huggingface(write(document, tmp_path))
 
 
-# Small merges in any order: what is imported equals `tokenizers`, whatever was listed.
+# Small merges in any order: the import equals `tokenizers`, or is refused.
 small_merges = st.lists(
     st.tuples(st.text("abc", min_size=1, max_size=3), st.text("abc", min_size=1, max_size=3)),
     max_size=14, unique=True,
@@ -503,7 +503,7 @@ def test_any_merges_are_equal_or_refused(
 
 @pytest.mark.parametrize(("rule", "coverage"), [("merges", 1.0), ("fewest", 1.0), ("fewest", 0.99)])
 def test_our_own_come_back(rule: Any, coverage: float, tmp_path: Path) -> None:
-    """A tokenizer of ours, exported, has the same ids for all text."""
+    """A tokenizer of ours, exported and imported, has the same ids for all text."""
     recipe = Recipe(
         vocab_size=900, segmentation=rule, special_tokens=("<eos>", "a special one"),
         character_coverage=coverage,
@@ -521,7 +521,7 @@ def test_our_own_come_back(rule: Any, coverage: float, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_imported_tokenizers_are_exported(shape: str, tmp_path: Path) -> None:
-    """With their ids, and so that they can be imported again."""
+    """With their ids; and the export can be imported again."""
     (tmp_path / "tokenizer.model").write_bytes(SHAPES[shape]().SerializeToString())
     ours = Tokenizer.from_sentencepiece(tmp_path).with_special_tokens(["<new>"])
     ours.export(tmp_path / "out", ["huggingface", "sentencepiece"], unk="<unk>", eos="<new>")
@@ -547,9 +547,11 @@ def test_a_prefix_and_cuts_are_not_for_hugging_face(tmp_path: Path) -> None:
 
 
 def test_the_import_is_tried_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that does not do what we think it does is found at once."""
+    """The import stops if the other program does not do what we think."""
     monkeypatch.setattr(
-        sentencepiece.SentencePieceProcessor, "encode", lambda self, text: [0] * len(text)
+        sentencepiece.SentencePieceProcessor,
+        "encode",
+        lambda self, texts, **_: [[0] * len(text) for text in texts],
     )
     (tmp_path / "tokenizer.model").write_bytes(llama().SerializeToString())
     with pytest.raises(ValueError, match="sentencepiece encodes ' ' as"):

@@ -1,4 +1,4 @@
-"""Every kind of tokenizer opens behind the same face, and what it makes of a text is measured."""
+"""Every kind of tokenizer opens behind one interface, and can be measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import pytest
 import zstandard
 
 from peers import MAKERS, TEXT, documents
-from supratok.formats.peer import Peer, measure, open_any, total
+from supratok.formats.measure import measure, total
+from supratok.formats.peer import Peer, open_any
 
 kinds = pytest.mark.parametrize("kind", MAKERS)
 
@@ -77,7 +78,7 @@ def test_the_measure_of_every_kind(kind: str, make: Callable[[str], Path]) -> No
 
 
 def test_phrases_save_tokens(make: Callable[[str], Path]) -> None:
-    """What it is all for: the same text, a vocabulary of like size, fewer tokens."""
+    """The purpose of it all: the same text, a similar vocabulary size, fewer tokens."""
     text = documents(seed=8)[0]
     ours, bpe = (open_any(make(kind)) for kind in ("supratok.json", "tokenizer.json"))
     assert len(ours.encode(text)) < 0.8 * len(bpe.encode(text))
@@ -89,7 +90,7 @@ def test_special_tokens_in_a_text_are_text(make: Callable[[str], Path]) -> None:
     assert peer.decode(peer.encode("a<|end|>b")) == "a<|end|>b"
 
 
-def test_a_tokenizer_that_loses_text_is_found_out() -> None:
+def test_a_tokenizer_that_loses_text_is_detected() -> None:
     class Lossy:
         name = "lossy"
         vocab_size = 1
@@ -158,7 +159,7 @@ def test_the_split_of_a_tiktoken_file_follows_its_size(
     [
         (b"", "it is empty"),
         (b"{not json", "it begins like JSON"),
-        (b'{"a": 1}', "no tokenizer that is known here"),
+        (b'{"a": 1}', "not a tokenizer.json"),
         (b"\x00\x01garbage", "nor a SentencePiece model"),
         (b"YQ== 0\nYg==\n", "line 2: not a token in base64"),
         (b"YQ== 0\nY!== 1\n", "line 2: not a token in base64"),

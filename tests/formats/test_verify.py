@@ -1,4 +1,4 @@
-"""The verifier: it sees what differs, and says so in its exit code."""
+"""`verify` sees every difference, and its exit code says so."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from supratok import Tokenizer
 from supratok.cli.main import main
 from supratok.formats.gguf.llama_cpp import open_vocabulary, tiny_model
 from supratok.formats.hostile import hostile_texts
+from supratok.formats.peer import open_any
 from supratok.formats.verify import verify
 from texts import small_tokenizer as small
 
@@ -63,6 +64,20 @@ def test_lost_text_is_seen(folder: Path) -> None:
     assert set(rows) == {"supratok", "tokenizers"}
 
 
+def test_a_limit_in_the_file_is_seen(folder: Path) -> None:
+    """`verify` loads a file as its program does; `open_any` ignores the limits for a model."""
+    path = folder / "tokenizer.json"
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["truncation"] = {
+        "direction": "Right", "max_length": 2, "strategy": "LongestFirst", "stride": 0,
+    }  # fmt: skip
+    path.write_text(json.dumps(document), encoding="utf-8")
+    rows = {row.runtime: row for row in verify(folder, runtimes=["tokenizers"]).rows}
+    assert rows["tokenizers"].different > 10 and rows["tokenizers"].lost > 10
+    text = "in New York as well as in the low"
+    assert open_any(path).encode(text) == Tokenizer.load(folder).encode(text)
+
+
 def test_a_folder_without_ours_compares_the_others(folder: Path) -> None:
     (folder / "supratok.json").unlink()
     assert verify(folder).rows[0].runtime == "tokenizers"
@@ -80,7 +95,7 @@ def test_nothing_to_verify(tmp_path: Path) -> None:
         verify(tmp_path / "nowhere")
 
 
-def test_a_runtime_that_is_not_installed_is_told(
+def test_a_runtime_that_is_not_installed_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     import importlib.util
@@ -90,8 +105,9 @@ def test_a_runtime_that_is_not_installed_is_told(
         importlib.util, "find_spec", lambda name: None if name == "transformers" else found(name)
     )
     assert main(["verify", str(folder)]) == 0
-    said = capsys.readouterr().out
-    assert "transformers was not asked: not installed: pip install transformers" in said
+    said = " ".join(capsys.readouterr().out.split())
+    hint = "transformers is not installed: pip install supratok[verify]"
+    assert f"transformers did not run: {hint}" in said
 
 
 def test_the_command_reads_files(folder: Path, tmp_path: Path, capsys: Any) -> None:

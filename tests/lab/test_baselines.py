@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok.common.progress import Progress
+from supratok.formats.boundless import Boundless
 from supratok.formats.peer import open_any
 from texts import HOSTILE, any_text, multilingual, prose
 
@@ -418,7 +419,7 @@ def test_boundless_is_what_its_definition_says(seed: int) -> None:
     said = "in the end, of the day. in the end of the day as well as 12 of the others, in the end "
     texts = [said * 4, *prose(seed, 5), "the end of the day" * 3]
     document = boundless.boundless(texts, 400)
-    tokenizer = boundless.Boundless("b", document)
+    tokenizer = Boundless("b", document)
     inside, across, lengths = plain_boundless(texts, 400)
     assert list(document["tokenizer"]["model"]["vocab"]) == inside
     assert ["".join(pair) for pair in document["supermerges"]] == across

@@ -26,7 +26,8 @@ from rich.text import Text
 
 from .. import Tokenizer, __version__
 from ..corpus import Corpus, open_corpus
-from ..formats.peer import Measure, measure, open_any, total
+from ..formats.measure import Measure, measure, total
+from ..formats.peer import open_any
 from . import (
     bench,
     curate,

@@ -17,8 +17,7 @@ from pathlib import Path
 from rich.table import Table
 
 from ..corpus import open_corpus
-from ..formats.runtimes import NAMES
-from ..formats.verify import Verification, verify
+from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, put, reading_options, tell_skipped
 from .show import new_console, new_table
 

@@ -1,6 +1,7 @@
-"""Phrases for a tokenizer that exists. May import: formats and below."""
+"""Add phrases to an existing tokenizer. May import: formats and below."""
 
 from .embeddings import start_embeddings
-from .make import Extension, extend
+from .extension import Extension
+from .make import extend
 
 __all__ = ["Extension", "extend", "start_embeddings"]

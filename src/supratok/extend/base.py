@@ -1,12 +1,12 @@
-"""What is extended: a Hugging Face tokenizer with BPE inside.
+"""The base, the tokenizer to extend: a Hugging Face tokenizer with a BPE model.
 
     base = open_base("gpt2-folder")          # or a tokenizer.json, or a supratok file
     base.units([" the", " zyzzyva"])         # [" the"]: words that may be part of a phrase
     base.with_merges([(" in", " the")])      # the document of the longer tokenizer.json
 
-New tokens are joined by merges after all the base's own: when the first of them may act, the base's
-pieces of the text are complete. So, for every text, the new ids with each new token written as what
-it stands for are the base's ids. That needs text that is not cut where words meet (together.py).
+The new merges come after all of the base's: when the first of them acts, the base's tokens of the
+text are complete. So expand each new id and you get the base's encoding, for any text. This works
+only if the tokenizer does not cut text between words (together.py).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from ..formats.listing import listing_of
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FORMAT
 from . import glue
-from .together import opened
+from .together import without_cuts
 
 
 @dataclass(frozen=True)
 class Base:
-    """A tokenizer that can be extended: `document` is its file, `open` the same with words kept
-    together, `run` what keeps them so, if anything must."""
+    """A tokenizer that can be extended: `document` is its file, `open` the same without cuts
+    between words, `run` the expression that prevents the cuts, if any is needed (glue.py)."""
 
     name: str
-    folder: Path | None  # where its other files lie
+    folder: Path | None  # with its other files
     document: Document
     open: Document
     run: str | None
@@ -57,23 +57,23 @@ class Base:
 
     @functools.cached_property
     def first_new_id(self) -> int:
-        """Behind every id there is, those of added tokens included."""
+        """One more than the last id, those of added tokens included."""
         return 1 + max([*self._vocab.values(), *self._added.values()])
 
     @functools.cached_property
     def _added(self) -> dict[str, int]:
-        """Added tokens by the ids they have: the file may say others, which are passed over."""
+        """Added tokens with the ids that `tokenizers` gives them; it ignores those of the file."""
         names = [token["content"] for token in self.document["added_tokens"]]
         return {name: self.tokenizer.token_to_id(name) for name in names}
 
     @functools.cached_property
     def spell(self) -> Callable[[str], str]:
-        """Writes a text as the vocabulary does."""
+        """A function that spells a text as the vocabulary does."""
         return spelling(self.document)
 
     def units(self, words: list[str]) -> list[str]:
-        """Those of the words that may be part of a phrase: they are plain words or punctuation, and
-        one token of the base, made by its merges."""
+        """The words that may be part of a phrase: plain words and punctuation, each one token that
+        the base's merges make."""
         known = [
             word
             for word in words
@@ -87,9 +87,9 @@ class Base:
         ]
 
     def with_merges(self, merges: list[tuple[str, str]]) -> Document:
-        """The document with these merges, of texts, after its own. A text that two merges make is
-        one token."""
-        # Added tokens that the model does not know would be numbered behind the new ones.
+        """The document with these merges of texts after its own. A text that two merges make is one
+        token."""
+        # tokenizers would number added tokens that the model does not know after the new ones.
         vocab = self._added | self._vocab
         pairs = [_as_pair(merge) for merge in self.document["model"]["merges"]]
         next_id = self.first_new_id
@@ -119,7 +119,7 @@ def open_base(path: str | os.PathLike[str]) -> Base:
     if path.is_dir() and not file.exists():
         raise ValueError(
             f"{path}: no tokenizer.json in this folder; open it with AutoTokenizer and save it"
-            " again with save_pretrained, which writes one"
+            " with save_pretrained, which writes one"
         )
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -133,10 +133,10 @@ def open_base(path: str | os.PathLike[str]) -> Base:
     document = whole(document)
     try:
         _check_model(document)
-        together, run = opened(document)
+        uncut, run = without_cuts(document)
     except ValueError as error:
         raise ValueError(f"{file}: {error}") from error
-    return Base(str(path), path if path.is_dir() else None, document, together, run)
+    return Base(str(path), path if path.is_dir() else None, document, uncut, run)
 
 
 def _check_model(document: Document) -> None:
@@ -144,16 +144,16 @@ def _check_model(document: Document) -> None:
     kind = model.get("type", "BPE" if "merges" in model else "unknown")
     if kind != "BPE":
         raise ValueError(
-            f"its model is {kind}; only BPE is extended: in others the best pieces of a text depend"
-            " on the scores of all, so new tokens would change the old ones around them; of a"
-            " supratok tokenizer, extend one with segmentation='merges'"
+            f"its model is {kind}; only BPE can be extended: in others the scores of all pieces"
+            " decide together, so new tokens would change the old ones around them; of supratok"
+            " tokenizers, extend one with segmentation='merges'"
         )
     if "ByteLevel" in json.dumps(document["normalizer"]):
-        raise ValueError("its normaliser writes text as bytes, which is not known here")
+        raise ValueError("its normalizer spells text as bytes, which supratok does not know")
     for option in ("dropout", "continuing_subword_prefix", "end_of_word_suffix"):
         if model.get(option):
             raise ValueError(
-                f"its model has {option}={model[option]!r}, which new merges would not go with;"
+                f"its model has {option}={model[option]!r}, which new merges would not respect;"
                 " extend one without"
             )
     known = model["vocab"]
@@ -164,6 +164,6 @@ def _check_model(document: Document) -> None:
     ]
     if single:
         raise ValueError(
-            f"its added token {single[0]!r} is one character and not in the model's vocabulary, to"
-            " which it would have to be added, and change how text is encoded"
+            f"its added token {single[0]!r} is one character outside the model's vocabulary; adding"
+            " it there would change how text is encoded"
         )

@@ -1,54 +1,47 @@
-"""Before anything is written: the new tokenizer beside the base, on text that was held out and on
-text made to break it. For every text the new ids, expanded, must be the base's ids."""
+"""The new tokenizer beside the base, before anything is written: on held-out text, and on text made
+to break it. Expand each new id, and you must get the base's ids."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..formats.check import Encode, side_by_side
 from ..formats.hostile import hostile_texts
 from ..formats.huggingface.document import Document, load
 from .base import Base
 from .extension import Extension
 
-_BATCH = 256
-_HOSTILE = 500  # new tokens that stand in hostile text
+_HOSTILE = 500  # new tokens that hostile text is made of
 
 
 def compare(
     base: Base, document: Document, extension: Extension, texts: Iterable[str]
 ) -> dict[str, int]:
-    """How many tokens the texts are, before and after. A difference beyond the new tokens is an
-    error: it would mean that this program's reasoning has a hole."""
-    new = load(document)
+    """Count the tokens of the texts before and after. Any other difference is an error: it would
+    show a hole in this program's reasoning."""
     found = {"characters": 0, "tokens_before": 0, "tokens": 0}
-    for some in _batches(texts):
-        for text, old, ids in zip(some, _ids(base.tokenizer, some), _ids(new, some), strict=True):
-            if extension.expand(ids) != old:
-                raise ValueError(
-                    f"{base.name}: cannot be extended exactly; {text[:200]!r} would encode"
-                    " otherwise than before. Please report this tokenizer"
-                )
-            found["characters"] += len(text)
-            found["tokens_before"] += len(old)
-            found["tokens"] += len(ids)
+    for text, old, new in side_by_side(texts, _encode(base.tokenizer), _encode(load(document))):
+        if extension.expand(new) != old:
+            raise ValueError(
+                f"{base.name}: cannot be extended exactly; {text[:200]!r} would encode differently."
+                " Please report this tokenizer"
+            )
+        found["characters"] += len(text)
+        found["tokens_before"] += len(old)
+        found["tokens"] += len(new)
     return found
 
 
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    rest = iter(texts)
-    while some := list(itertools.islice(rest, _BATCH)):
-        yield some
-
-
-def _ids(tokenizer: Any, texts: list[str]) -> list[list[int]]:
-    return [one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)]
+def _encode(tokenizer: Any) -> Encode:
+    return lambda texts: [
+        one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)
+    ]
 
 
 def hostile(base: Base, extension: Extension) -> Iterator[str]:
-    """What encoders go wrong on; and new tokens where words end otherwise than they seem to, among
-    everything that is cut."""
+    """Hostile texts of the new tokens; and new tokens between marks at which patterns cut, or at
+    which a word seems to end and does not."""
     step = max(1, len(extension.tokens) // _HOSTILE)
     added = [token["content"] for token in base.document["added_tokens"]][:20]
     marks = [

@@ -1,7 +1,7 @@
-"""New rows of a model's embeddings: each begins as the mean of the rows it stands for.
+"""Start the new rows of a model's embeddings: each is the mean of the rows of its parts.
 
-A new token then means to the model, in and out, about what its parts meant, and training has little
-to repair. Nothing else of the model changes.
+The model then treats a new token, in input and output, much like its parts, and training has little
+to repair. Nothing else in the model changes.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from .extension import Extension
 
 def start_embeddings(model: Any, extension: Extension | str | os.PathLike[str]) -> None:
     """Give a `transformers` model rows for the new tokens of an extension, or of the folder that
-    `extend` wrote. A table that is long enough already, because it was padded, stays so long."""
+    `extend` wrote. A table that is long enough, because it was padded, keeps its length."""
     if not isinstance(extension, Extension):
         extension = Extension.load(extension)
     rows = len(model.get_input_embeddings().weight)
     if rows < extension.base_vocab_size:
         raise ValueError(
-            f"the model has {rows:,} embeddings, and the tokenizer that was extended has ids up to"
+            f"the model has {rows:,} embeddings, and the base tokenizer has ids up to"
             f" {extension.base_vocab_size - 1:,}; pass the model that belongs to {extension.base}"
         )
     if rows < extension.vocab_size:
@@ -31,7 +31,7 @@ def start_embeddings(model: Any, extension: Extension | str | os.PathLike[str]) 
 
 
 def _tables(model: Any) -> list[Any]:
-    """What has a row a token: the embeddings, the output's weight and bias. Tied, they are one."""
+    """The tables with a row a token: the embeddings, the output's weight (unless tied) and bias."""
     tables = [model.get_input_embeddings().weight]
     output = model.get_output_embeddings()
     if output is not None and output.weight is not tables[0]:

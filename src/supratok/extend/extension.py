@@ -1,6 +1,6 @@
-"""What an extension is, and the folder it is written to.
+"""An extension, and the folder that holds it.
 
-`supratok_extension.json` lies beside the new tokenizer.json:
+`supratok_extension.json` is in the folder of the new tokenizer.json:
 
     {"base": ..., "base_vocab_size": ..., "first_new_id": ..., "report": {...}, "versions": {...},
      "tokens": [[id, text, [base ids], count], ...]}
@@ -25,10 +25,10 @@ from .base import Base
 
 FILE = "supratok_extension.json"
 
-# What of a base's folder goes with the new tokenizer: how it is opened, and how it is talked to.
+# Files of the base's folder that also fit the new tokenizer.
 _CONFIG = "tokenizer_config.json"
 _KEPT = ("special_tokens_map.json", "chat_template.jinja", "chat_template.json")
-# What says the same as the old tokenizer.json, and would disagree with the new one.
+# Files that repeat the old tokenizer.json, and would disagree with the new one.
 _STALE = (
     "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model", "spiece.model", "added_tokens.json",
     "sentencepiece.bpe.model", "tekken.json", "supratok.json", "tokenizer.gguf",
@@ -37,7 +37,7 @@ _STALE = (
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A new token: how often it was seen when it was learnt, and the base's ids it stands for."""
+    """A new token: the base's ids that it replaces, and its count when it was learnt."""
 
     id: int
     text: str
@@ -47,7 +47,7 @@ class NewToken:
 
 @dataclass(frozen=True)
 class Extension:
-    """What was added to a base, and what it does to text."""
+    """The tokens added to a base, and their effect on held-out text."""
 
     base: str
     base_vocab_size: int
@@ -61,12 +61,11 @@ class Extension:
 
     @property
     def vocab_size(self) -> int:
-        """Ids are below this."""
+        """One more than the last id."""
         return self.tokens[-1].id + 1
 
     def expand(self, ids: Iterable[int]) -> list[int]:
-        """The ids with each new one written as the base's ids that it stands for: those that the
-        base gives, whatever the text."""
+        """Replace each new id by its base ids: you get the base's encoding, for any text."""
         parts = self._parts
         return [old for id in ids for old in parts.get(id, (id,))]
 
@@ -107,17 +106,17 @@ def _row(token: NewToken) -> list[Any]:
 
 def check_folder(out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise ValueError(f"{out}: is there already; name a folder that is new or empty")
+        raise ValueError(f"{out}: exists and is not an empty folder; name a new or empty one")
     refuse_unwritable(out, str(out))
 
 
 def stale_files(base: Base) -> list[str]:
-    """The base's files that are left out: they would disagree with the new tokenizer.json."""
+    """The base's files to leave out: they would disagree with the new tokenizer.json."""
     return [name for name in _STALE if base.folder and (base.folder / name).exists()]
 
 
 def write(out: Path, base: Base, document: Document, extension: Extension) -> None:
-    """The folder, whole or not at all."""
+    """Write the folder, whole or not at all."""
     check_folder(out)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
         folder = Path(safe, "folder")
@@ -144,9 +143,8 @@ def _kept(base: Base) -> list[Path]:
 
 
 def _config(base: Base) -> dict[str, Any]:
-    """The base's, opened by the class that takes a tokenizer.json as it is. Others (GPT2Tokenizer,
-    LlamaTokenizer) build their own pre-tokenizer around the vocabulary, and custom code may do
-    anything."""
+    """The base's config, but with the class that opens a tokenizer.json unchanged. Other classes
+    (GPT2Tokenizer, LlamaTokenizer) build another pre-tokenizer, and custom code may do anything."""
     file = base.folder / _CONFIG if base.folder else None
     config: dict[str, Any] = {}
     if file and file.exists():

@@ -1,18 +1,18 @@
-"""How words are kept together, in a tokenizer that cuts its text into words first.
+"""Keep words together in a tokenizer whose regular expression cuts text into words.
 
-Byte-level tokenizers cut by a regular expression P and join bytes inside the pieces, so no token is
-longer than a piece. The new expression is `RUN|P`, where RUN matches units in a row:
+Byte-level tokenizers cut by an expression P and join bytes inside the pieces, so no token is longer
+than a piece. The new expression is `RUN|P`, where RUN matches a run of units:
 
     P       " New| York|,| and| so| on|!"
     RUN|P   " New York, and so on|!"
 
-A unit is a plain word with its space, or a mark of punctuation with a space after it. Invariant: at
-a place where P cuts, a unit is exactly what P matches there. So RUN only takes cuts away, in three
-kinds of places (`_crosses`), and adds none. As no token of the base lies across such a place
-(`crossing_token`), the base's own merges join in a run what they joined in its pieces.
+A unit is a plain word with its space, or a punctuation mark before a space. Invariant: where P
+begins a piece, a unit is exactly the piece that P matches. So RUN only removes cuts, in three kinds
+of places (`_crosses`), and adds none. No token of the base crosses such a place (`crossing_token`),
+so the base's merges join in a run what they joined in its pieces.
 
-The invariant is looked at, not believed: `find_run` compares both expressions on all short texts of
-an alphabet that has a character of every kind.
+We test the invariant: `find_run` compares both expressions on all short texts over an alphabet with
+a character of every kind.
 """
 
 from __future__ import annotations
@@ -23,22 +23,24 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from ..formats.patterns import BYTE_LEVEL
+
 PUNCTUATION = ",;:."
 
-# What a unit may be, the most generous first. `'` and marks may go on with a word in some P.
+# Expressions for a unit, the most general first. In some P, `'` and marks continue a word.
 _WORDS = (r"\p{L}+(?![\p{L}\p{M}])", r"(?:\p{Lu}?\p{Ll}+|\p{Lu}+|\p{Lo}+)(?![\p{L}\p{M}'’])")
 RUNS = tuple(rf"(?: {word}{end})+" for end in (rf"|[{PUNCTUATION}](?= )", "") for word in _WORDS)
 
-# One of every kind: letters small, large, of title case, modifying, without case; marks, digits,
-# spaces, punctuation, symbols, and what contractions are made of.
+# One of every kind: letters (lower, upper and title case, modifier, without case), marks, digits,
+# spaces, punctuation, symbols, and parts of contractions.
 _ALPHABET = [*"aBsé中कǅʰ1 \n\t\u00a0,.'’-/😀\u0301\u093f", "'ll", "ſ"]
 
-Cut = Callable[[str], set[int]]  # a text → the places where it is cut
+Cut = Callable[[str], set[int]]  # from a text to the places of its cuts
 
 
 def find_run(before: Cut, after: Callable[[str], Cut], without: Iterable[str] = ()) -> str | None:
-    """The first of RUNS that takes cuts away where it may, and does nothing else. Some words, with
-    their spaces, are kept out of it."""
+    """The first of RUNS that removes cuts where it may, and does nothing else. It does not match
+    the words of `without`, which begin with their spaces."""
     probes = list(_probes())
     cuts = [before(text) for text in probes]
     words = "|".join(word[1:] for word in without)
@@ -65,8 +67,8 @@ def _only_removes(text: str, before: set[int], after: set[int]) -> bool:
 
 
 def _is_inside(text: str, place: int) -> bool:
-    """Whether the place is one of the three kinds that a run has inside: letter and space, letter
-    and punctuation, punctuation and space."""
+    """Whether a run may continue here: between letter and space, letter and punctuation, or
+    punctuation and space."""
     return _crosses(text[place - 1], text[place])
 
 
@@ -75,14 +77,14 @@ def _crosses(left: str, right: str) -> bool:
         return False
     if left in PUNCTUATION:
         return right == " "
-    # A byte of a character that is not whole (Cs) may end a letter, and so may a character that is
-    # newer than this Python (Cn).
+    # A byte of an incomplete character (Cs) may end a letter, and so may a character that is newer
+    # than this Python (Cn).
     kind = unicodedata.category(left)
     return kind[0] == "L" or kind in ("Cs", "Cn")
 
 
 def crossing_token(tokens: Iterable[bytes]) -> bytes | None:
-    """A token that lies across a place inside a run, if there is one."""
+    """A token that crosses a place inside a run, if there is one."""
     for token in tokens:
         text = token.decode("utf-8", "surrogateescape")
         if any(itertools.starmap(_crosses, itertools.pairwise(text))):
@@ -91,38 +93,34 @@ def crossing_token(tokens: Iterable[bytes]) -> bytes | None:
 
 
 def may_be_word(text: str) -> bool:
-    """Whether a text is a space and letters, of which some may be newer than this Python."""
+    """Whether a text is a space and letters, some of them perhaps newer than this Python."""
     kinds = [unicodedata.category(letter) for letter in text[1:]]
     return text[:1] == " " and bool(kinds) and all(kind[0] == "L" or kind == "Cn" for kind in kinds)
 
 
-# What the ByteLevel step cuts by, if it is told to cut.
-_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-
-
-def pattern_of(stage: dict[str, Any]) -> str | None:
-    """The expression a step cuts by, if a run may go before it."""
-    if stage["type"] == "ByteLevel":
-        return _GPT2 if stage.get("use_regex", True) else None
-    if stage["type"] != "Split" or "Regex" not in stage["pattern"]:
+def pattern_of(step: dict[str, Any]) -> str | None:
+    """The expression by which a step cuts, if a run may go before it."""
+    if step["type"] == "ByteLevel":
+        return BYTE_LEVEL if step.get("use_regex", True) else None
+    if step["type"] != "Split" or "Regex" not in step["pattern"]:
         return None
-    keeps = (stage["behavior"], stage.get("invert", False))
-    return stage["pattern"]["Regex"] if keeps in (("Isolated", False), ("Removed", True)) else None
+    keeps = (step["behavior"], step.get("invert", False))
+    return step["pattern"]["Regex"] if keeps in (("Isolated", False), ("Removed", True)) else None
 
 
-def glued(stage: dict[str, Any], run: str) -> list[dict[str, Any]]:
+def glued(step: dict[str, Any], run: str) -> list[dict[str, Any]]:
     """The step with the run before its expression; ByteLevel becomes two steps."""
-    pattern = f"{run}|(?:{pattern_of(stage)})"
-    if stage["type"] == "Split":
-        return [stage | {"pattern": {"Regex": pattern}}]
+    pattern = f"{run}|(?:{pattern_of(step)})"
+    if step["type"] == "Split":
+        return [step | {"pattern": {"Regex": pattern}}]
     split = {
         "type": "Split", "pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False,
     }  # fmt: skip
-    return [split, stage | {"use_regex": False, "add_prefix_space": False}]
+    return [split, step | {"use_regex": False, "add_prefix_space": False}]
 
 
 def is_unit(run: str | None, word: str) -> bool:
-    """Whether a word of the corpus is a unit of the run; of any run, if the base cuts nothing."""
+    """Whether a word is a unit of the run; `None` is the run of a base that cuts nothing."""
     if word in PUNCTUATION:
         return run is None or f"[{PUNCTUATION}]" in run
     letters = word[1:]
@@ -134,8 +132,8 @@ def is_unit(run: str | None, word: str) -> bool:
 
 
 def as_counted(run: str | None, text: str) -> str:
-    """A text in which words and punctuation that are no units where they stand, because of what
-    comes after them, are other words: they get a combining mark."""
+    """The text for counting. A word or punctuation mark that is no unit because of its right
+    neighbour gets a combining mark, so that it counts as another word."""
     if run is None:
         return text
     text = _NO_SPACE.sub(r"\g<0>" + _MARK, text)

@@ -1,12 +1,11 @@
-"""New tokens for a tokenizer that exists: phrases on top of a Hugging Face tokenizer, whose own ids
-all stay.
+"""Add phrases as new tokens to a Hugging Face tokenizer; all of its ids stay.
 
     extension = extend("gpt2-folder", "corpus/*.jsonl.zst", add=20_000, out="longer")
     tokenizer = AutoTokenizer.from_pretrained("longer")
     start_embeddings(model, "longer")        # each new row is the mean of the rows it replaces
 
-The promise: for every text, the new ids with each new token written as the base's ids that it
-stands for are the ids the base gives. So text in which no phrase stands encodes as before.
+The promise: expand each new id and you get the base's encoding, for any text. So text without
+phrases encodes as before.
 """
 
 from __future__ import annotations
@@ -25,11 +24,8 @@ from ..recipe import Boundaries, Recipe, Screen
 from ..tokenizer import usable_threads
 from .base import Base, open_base
 from .check import compare, hostile
-from .embeddings import start_embeddings
 from .extension import Extension, NewToken, check_folder, stale_files, write
 from .learn import Learnt, learn
-
-__all__ = ["Extension", "NewToken", "extend", "start_embeddings"]
 
 
 def extend(
@@ -45,13 +41,13 @@ def extend(
     progress: bool | Progress = True,
     **reading: Any,
 ) -> Extension:
-    """Learn up to `add` phrases from the documents, and write the tokenizer that has them to the
-    folder `out`, which must be new or empty.
+    """Learn up to `add` phrases from the documents, and write the longer tokenizer to the folder
+    `out`, which must be new or empty.
 
-    `base` is a folder with a tokenizer.json, such a file, or a supratok file. A phrase was seen
-    `min_count` times, in `min_documents` documents (of few, in one of a hundred), and keeps to the
-    `boundaries`: how many words and bytes, over the end of a sentence or a colon or not. Numbers
-    are in no phrase. `reading`: see `open_corpus`."""
+    `base` is a folder with a tokenizer.json, such a file, or a supratok file. A phrase occurs
+    `min_count` times, in `min_documents` documents (in a small corpus: one of a hundred), and keeps
+    to the `boundaries`: how many words and bytes it may have, and whether it may cross the end of a
+    sentence or a colon. No phrase holds a number. `reading`: see `open_corpus`."""
     if add < 1:
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))
@@ -63,7 +59,7 @@ def extend(
         learnt = learn(opened, corpus, add, recipe, workers, shown)
         if not learnt.merges:
             raise ValueError(
-                f"no phrase was seen {min_count} times; pass more text, or lower min_count"
+                f"no phrase occurs {min_count} times; pass more text, or lower min_count"
             )
         document = opened.with_merges(learnt.merges)
         extension = _extension(opened, document, learnt)
@@ -78,7 +74,7 @@ def extend(
 
 
 def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
-    """The new tokens with what they stand for: that of their two parts."""
+    """The new tokens, each with the base ids of its two parts."""
     vocab = document["model"]["vocab"]
     tokens: dict[str, NewToken] = {}
 

@@ -1,14 +1,14 @@
-"""From what a file says to a `Tokenizer`: shared by all formats.
+"""From the vocabulary of a file to a `Tokenizer`: shared by all formats that we read.
 
-The rule `merges` knows one rank for a token; other programs may have one for each pair that makes
-it. But of these pairs only one ever occurs. Inside the place where a token will stand, nothing but
-its own joins happens until it is there, in the order they have when its text stands alone. So we
-form each token alone, by the other program's rule, taken literally, and see what it is joined from
-last. Tokens that are not formed from their own text are formed from no text: they are spare.
+The rule `merges` has one rank for a token; other programs may have one for each pair that makes
+it. But only one of these pairs ever occurs: inside the place that a token will fill, only its own
+joins happen, in the order they have when its text is alone. So we form each token alone, by the
+other program's rule taken literally, and note which two parts are joined last. A token that its own
+text does not form, no text forms: it is spare.
 
-A token must not rank before its parts here, and it does there now and then: runs of spaces are
-often listed longest first. Then it is made as soon as its parts are, so it may as well have their
-rank, if it does not matter in which order that happens (see `_refuse_disorder`):
+Here a token must not rank before its parts. In other programs it sometimes does: runs of spaces are
+often listed longest first. Such a token forms as soon as its parts exist, so it may as well have
+their rank, if the order among the tied ones does not matter (see `_refuse_disorder`):
 
     "    ": 1st rank, "   ": 2nd, "  ": 3rd    two spaces join; at once a third; at once a fourth
     all three tied                             the same, since the leftmost join comes first
@@ -28,79 +28,79 @@ from ..recipe import Boundaries, Recipe, Segmentation
 from ..tokenizer import BYTES, Token, Tokenizer
 from ..tokenizer.ids import Layout
 
-# The rank of a join, the lower the earlier; infinity if there is none.
+# The rank of a join: the lowest comes first, infinity never.
 Rank = Callable[[str, str], float]
 Parts = tuple[str, str]
-# Where other programs lose text and this one does not, so that ids differ.
+# Where ids differ because the other program loses text and we do not. Saved in the report.
 LITERAL_SPACE = "a literal U+2581 is kept, and not read as a space"
 SPACE_FIRST = "a space at the beginning of a text is kept, beside the one that is put there"
-AS_IT_IS = "it cannot be imported; `supratok compare` can use it as it is"
+NOT_IMPORTED = "it cannot be imported; `supratok compare` can still measure it"
 
 
 @dataclass
-class Found:
-    """What a file holds, in our terms: texts have spaces, not U+2581."""
+class Vocabulary:
+    """The contents of a file, sorted. Texts have spaces, not U+2581."""
 
     name: str  # of the file
     format: str
-    pieces: dict[str, int] = field(default_factory=dict)  # what text may be encoded with
+    pieces: dict[str, int] = field(default_factory=dict)  # ordinary tokens
     bytes: list[int] = field(default_factory=list)
     special: dict[str, int] = field(default_factory=dict)
-    always: dict[str, int] = field(default_factory=dict)
-    spare: dict[str, int] = field(default_factory=dict)
-    prefix: bool = False
+    always: dict[str, int] = field(default_factory=dict)  # cut out of every text first
+    spare: dict[str, int] = field(default_factory=dict)  # no text makes them
+    prefix: bool = False  # a space is put before each text
     differences: list[str] = field(default_factory=list)
 
     def refuse(self, why: str, remedy: str) -> ValueError:
         return ValueError(f"{self.name}: {why}; {remedy}")
 
     def take_bytes(self, ids: Mapping[str, int]) -> None:
-        """The ids of the bytes, by their names."""
+        """Find the ids of the 256 bytes by their names, such as <0x41>."""
         missing = next((b for b in range(BYTES) if byte_name(b) not in ids), None)
         if missing is not None:
             raise self.refuse(
-                f"it has no token for the byte {byte_name(missing)}, so text would be lost",
-                "only tokenizers with byte fallback can be imported",
+                f"it has no token for the byte {byte_name(missing)}, so it would lose text",
+                "import a tokenizer with byte fallback",
             )
         self.bytes = [ids[byte_name(byte)] for byte in range(BYTES)]
 
 
-def by_merges(found: Found, rank: Rank) -> Tokenizer:
+def by_merges(vocab: Vocabulary, rank: Rank) -> Tokenizer:
     """The tokenizer that joins by these ranks."""
-    alphabet = _set_apart(found)
-    formed = {text: formed_from(text, rank) for text in found.pieces if len(text) > 1}
+    alphabet = _set_apart(vocab)
+    formed = {text: formed_from(text, rank) for text in vocab.pieces if len(text) > 1}
     parts = {text: pair for text, pair in formed.items() if pair}
-    _need_characters(found, parts, alphabet)
-    shared = _shared_ranks(found, parts, rank)
+    _need_characters(vocab, parts, alphabet)
+    shared = _shared_ranks(vocab, parts, rank)
     size = {text: len(text.encode()) for text in parts}
-    order = sorted(parts, key=lambda text: (shared[text], size[text], found.pieces[text]))
+    order = sorted(parts, key=lambda text: (shared[text], size[text], vocab.pieces[text]))
     texts = alphabet + order
     first = len(alphabet)
     ranks = [shared[text] for text in order]
     tied = [first + i for i in range(1, len(order)) if ranks[i] == ranks[i - 1]]
-    _check_parts(found, texts, tied, parts)
-    return _tokenizer(found, texts, "merges", tied)
+    _check_parts(vocab, texts, tied, parts)
+    return _tokenizer(vocab, texts, "merges", tied)
 
 
-def by_fewest(found: Found) -> Tokenizer:
+def by_fewest(vocab: Vocabulary) -> Tokenizer:
     """The tokenizer that takes the fewest tokens."""
-    alphabet = _set_apart(found)
-    longer = sorted((t for t in found.pieces if len(t) > 1), key=lambda t: found.pieces[t])
-    _need_characters(found, longer, alphabet)
-    return _tokenizer(found, alphabet + longer, "fewest", [])
+    alphabet = _set_apart(vocab)
+    longer = sorted((t for t in vocab.pieces if len(t) > 1), key=lambda t: vocab.pieces[t])
+    _need_characters(vocab, longer, alphabet)
+    return _tokenizer(vocab, alphabet + longer, "fewest", [])
 
 
-def one_score(found: Found, scores: dict[str, float]) -> float:
-    """The score of all pieces, which must be one, so that the best sum is the fewest pieces."""
+def one_score(vocab: Vocabulary, scores: dict[str, float]) -> float:
+    """The score that all pieces share: then the best sum is the fewest pieces."""
     values = sorted(set(scores.values())) or [-1.0]
     if len(values) > 1:
-        raise found.refuse(
+        raise vocab.refuse(
             f"its scores differ (from {values[0]:g} to {values[-1]:g}): it chooses pieces by"
-            " probability, where the rule here is to take as few as possible",
-            AS_IT_IS,
+            " probability, and the rule `fewest` takes as few as possible",
+            NOT_IMPORTED,
         )
     if not (values[0] < 0 and values[0].is_integer()):
-        raise found.refuse(
+        raise vocab.refuse(
             f"all its scores are {values[0]:g}, and sums of them are exact only for whole negative"
             " numbers",
             "set all to -1, which means the same",
@@ -109,7 +109,7 @@ def one_score(found: Found, scores: dict[str, float]) -> float:
 
 
 def formed_from(text: str, rank: Rank) -> Parts | None:
-    """The two parts that are joined last if a text becomes one token, else None."""
+    """The two parts that join last to make this text one token; None if they never do."""
     parts = list(text)
     ranks = [rank(left, right) for left, right in zip(parts, parts[1:], strict=False)]
     while len(parts) > 2:
@@ -125,32 +125,32 @@ def formed_from(text: str, rank: Rank) -> Parts | None:
     return (parts[0], parts[1]) if ranks[0] < math.inf else None
 
 
-def _set_apart(found: Found) -> list[str]:
-    """The characters among the pieces. Pieces that hold a text which is cut out before can never be
-    made: they become spare."""
-    cuts: list[str] = []  # those that hold no other
-    for cut in sorted(found.always, key=len):
+def _set_apart(vocab: Vocabulary) -> list[str]:
+    """The characters among the pieces. A piece that holds a text of `always` can never form, since
+    that text is cut out first: it becomes spare."""
+    cuts: list[str] = []  # texts of `always` that hold no other
+    for cut in sorted(vocab.always, key=len):
         if not any(other in cut for other in cuts):
             cuts.append(cut)
-    for text in [text for text in found.pieces if any(cut in text for cut in cuts)]:
-        found.spare[text] = found.pieces.pop(text)
-    return sorted((t for t in found.pieces if len(t) == 1), key=lambda t: found.pieces[t])
+    for text in [text for text in vocab.pieces if any(cut in text for cut in cuts)]:
+        vocab.spare[text] = vocab.pieces.pop(text)
+    return sorted((t for t in vocab.pieces if len(t) == 1), key=lambda t: vocab.pieces[t])
 
 
-def _need_characters(found: Found, longer: Iterable[str], alphabet: list[str]) -> None:
+def _need_characters(vocab: Vocabulary, longer: Iterable[str], alphabet: list[str]) -> None:
     known = set(alphabet)
     for text in longer:
         if not known.issuperset(text):
             missing = next(char for char in text if char not in known)
-            raise found.refuse(
+            raise vocab.refuse(
                 f"the token {text!r} holds the character {missing!r}, which is no token itself, and"
-                " here every token begins as characters",
-                AS_IT_IS,
+                " supratok makes every token from characters",
+                NOT_IMPORTED,
             )
 
 
-def _shared_ranks(found: Found, parts: Mapping[str, Parts], rank: Rank) -> dict[str, float]:
-    """The rank of each token, or of its parts if one of them has a later one."""
+def _shared_ranks(vocab: Vocabulary, parts: Mapping[str, Parts], rank: Rank) -> dict[str, float]:
+    """The rank of each token, or that of its parts if one of them ranks later."""
     own = {text: rank(*pair) for text, pair in parts.items()}
     shared: defaultdict[str, float] = defaultdict(lambda: -math.inf)  # of characters
     for text in sorted(parts, key=len):
@@ -158,79 +158,79 @@ def _shared_ranks(found: Found, parts: Mapping[str, Parts], rank: Rank) -> dict[
         shared[text] = max(own[text], shared[left], shared[right])
     late = {shared[text] for text in parts if own[text] < shared[text]}
     for both in late:
-        _refuse_disorder(found, {t: own[t] for t in parts if shared[t] == both}, both, parts)
+        _refuse_disorder(vocab, {t: own[t] for t in parts if shared[t] == both}, both, parts)
     return shared
 
 
 def _refuse_disorder(
-    found: Found, group: dict[str, float], last: float, parts: Mapping[str, Parts]
+    vocab: Vocabulary, group: dict[str, float], last: float, parts: Mapping[str, Parts]
 ) -> None:
-    """Whether tokens of this rank may be tied, though some of their own ranks are earlier.
+    """Refuse tokens that may not be tied at this last rank, though some rank earlier themselves.
 
-    When it is their turn, all that can be joined are the ones of the last rank, leftmost first; as
-    soon as one stands there, so can the others that it is part of. Taking the leftmost is the same
-    as taking the earliest if a token joins with what is before it rather than what is after it."""
+    At first only tokens of the last rank can form, leftmost first. As soon as one exists, the
+    tokens that contain it can form too. Taking the leftmost of these equals taking the earliest if
+    a token joins with its left neighbour before it joins with its right one."""
     before: dict[str, float] = {}
     after: dict[str, float] = {}
     for text, own in group.items():
         left, right = parts[text]
         if own == last and (left in group or right in group):
-            raise _out_of_order(found, text)
+            raise _out_of_order(vocab, text)
         if left in group:
             after[left] = min(own, after.get(left, math.inf))
         if right in group:
             before[right] = max(own, before.get(right, -math.inf))
     for text in before.keys() & after.keys():
         if before[text] > after[text]:
-            raise _out_of_order(found, text)
+            raise _out_of_order(vocab, text)
 
 
-def _out_of_order(found: Found, text: str) -> ValueError:
-    return found.refuse(
-        f"tokens around {text!r} rank before those that they are made from, in a way that no order"
-        " of tokens gives",
-        AS_IT_IS,
+def _out_of_order(vocab: Vocabulary, text: str) -> ValueError:
+    return vocab.refuse(
+        f"tokens around {text!r} rank before those that they are made from, and no order of tokens"
+        " gives the same joins",
+        NOT_IMPORTED,
     )
 
 
 def _check_parts(
-    found: Found, texts: list[str], tied: list[int], parts: Mapping[str, Parts]
+    vocab: Vocabulary, texts: list[str], tied: list[int], parts: Mapping[str, Parts]
 ) -> None:
-    """The core must come to the same parts: then it encodes every text alike."""
+    """Invariant: the core forms each token from the same parts, so it encodes every text alike."""
     core = _core.Encoder(texts, [1] * len(texts), fewest=False, first_id=0, tied=tied)
     for entry, text in enumerate(texts):
         pair = core.parts(entry)
         ours = None if pair is None else (texts[pair[0]], texts[pair[1]])
         if ours != parts.get(text):
-            raise found.refuse(
-                f"the token {text!r} is made of {parts.get(text)} there and of {ours} here",
+            raise vocab.refuse(
+                f"it makes the token {text!r} from {parts.get(text)}, and supratok from {ours}",
                 "it cannot be imported; please report this",
             )
 
 
 def _tokenizer(
-    found: Found, texts: list[str], segmentation: Segmentation, tied: list[int]
+    vocab: Vocabulary, texts: list[str], segmentation: Segmentation, tied: list[int]
 ) -> Tokenizer:
     used = set(texts)
-    spare = found.spare | {t: id for t, id in found.pieces.items() if t not in used}
+    spare = vocab.spare | {t: id for t, id in vocab.pieces.items() if t not in used}
     layout = Layout(
-        special=tuple(found.special.values()),
-        bytes=tuple(found.bytes),
-        entries=tuple(found.pieces[text] for text in texts),
+        special=tuple(vocab.special.values()),
+        bytes=tuple(vocab.bytes),
+        entries=tuple(vocab.pieces[text] for text in texts),
         tied=tuple(tied),
-        always=found.always,
+        always=vocab.always,
         spare=spare,
-        prefix=found.prefix,
+        prefix=vocab.prefix,
     )
     tokens = [Token(t, 0, "alphabet" if len(t) == 1 else "imported") for t in texts]
-    facts: dict[str, Any] = {"from": found.name, "format": found.format, "spare": len(spare)}
-    facts["differences"] = found.differences
-    recipe = replace(_recipe(layout.size, segmentation, texts), special_tokens=tuple(found.special))
+    facts: dict[str, Any] = {"from": vocab.name, "format": vocab.format, "spare": len(spare)}
+    facts["differences"] = vocab.differences
+    recipe = replace(_recipe(layout.size, segmentation, texts), special_tokens=tuple(vocab.special))
     return Tokenizer(tokens, recipe, {"imported": facts}, layout)
 
 
 def _recipe(vocab_size: int, segmentation: Segmentation, texts: list[str]) -> Recipe:
-    """One that promises nothing of the tokens: nobody knows by which rules they were learnt."""
+    """A recipe without limits: the file does not say by which rules its tokens were learnt."""
     longest = max((len(text.encode()) for text in texts), default=1)
     return Recipe(
         vocab_size=vocab_size,

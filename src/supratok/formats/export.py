@@ -1,11 +1,10 @@
-"""A tokenizer as other programs read it: functions of a `Tokenizer`, one file a format.
+"""Write a tokenizer for other programs.
 
     tokenizer.export("my-model", eos="</s>")    # or: supratok export my.json my-model --eos '</s>'
 
-writes into the folder what `transformers`, vLLM, SentencePiece and llama.cpp open, and
-`supratok.json` with everything that is known here. All of it is made in another folder first, and
-there read again by every runtime that is installed (`verify`); it is put in place only if all ids
-agree and all texts come back.
+writes the files that `transformers`, vLLM, SentencePiece and llama.cpp open, and `supratok.json`,
+which loses nothing. `export` first writes them to another folder, where every installed runtime
+reads them (`verify`). It moves them into place only if all ids agree and all texts come back.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .listing import Listing, Roles, listing_of
 from .sentencepiece import write as sentencepiece
 from .verify import Verification, verify
 
-# What each format writes, and the package that writing it needs.
+# The files of each format, and the package that writes them.
 FORMATS: dict[str, tuple[tuple[str, ...], str | None]] = {
     "huggingface": (("tokenizer.json", "tokenizer_config.json"), None),
     "sentencepiece": (("tokenizer.model",), "sentencepiece"),
@@ -33,7 +32,7 @@ FORMATS: dict[str, tuple[tuple[str, ...], str | None]] = {
 }
 NO_BYTES = (
     "under the rule `fewest`, llama.cpp prints the bytes that a model generates as private"
-    " characters; ask for gguf by name to have it anyway"
+    " characters; name the format gguf to write it anyway"
 )
 
 
@@ -41,7 +40,7 @@ NO_BYTES = (
 class Exported:
     folder: Path
     files: list[str]
-    left_out: dict[str, str]  # formats that were not written, and why
+    left_out: dict[str, str]  # formats not written, with the reason
     verification: Verification
 
 
@@ -51,7 +50,7 @@ def export(
     formats: Iterable[str] | None = None,
     roles: Roles | None = None,
 ) -> Exported:
-    """Write the formats asked for, or all that apply; see `Tokenizer.export`."""
+    """Write these formats, or all that fit this tokenizer; see `Tokenizer.export`."""
     target = Path(folder)
     chosen, left_out = _choose(tokenizer, formats)
     listing = listing_of(tokenizer, roles)
@@ -62,7 +61,7 @@ def export(
         for name in list(chosen):
             try:
                 _write(name, made, tokenizer, listing)
-            except ValueError as error:  # this vocabulary cannot be written so
+            except ValueError as error:  # this format cannot hold the vocabulary
                 if formats is not None:
                     raise
                 left_out[name] = str(error)
@@ -73,7 +72,7 @@ def export(
         if not verification.good:
             raise ValueError(
                 f"{folder} was not written, because a runtime disagrees: {verification.problem()};"
-                " please report it, with the tokenizer and the versions above"
+                " please report this, with the tokenizer and these versions"
             )
         target.mkdir(exist_ok=True)
         for file in files:
@@ -106,13 +105,13 @@ def _files(formats: list[str]) -> list[str]:
 
 
 def _refuse_stale(folder: Path, files: list[str]) -> None:
-    """A file of an earlier export that stays behind would give other ids."""
+    """Refuse to leave a file of an earlier export: it would give other ids."""
     for name, (theirs, _) in FORMATS.items():
         stale = next((file for file in theirs if (folder / file).exists()), None)
         if stale is not None and stale not in files:
             raise ValueError(
-                f"{folder / stale} is there already and would disagree with what is written now;"
-                f" remove it, or export the format {name} as well"
+                f"{folder / stale} exists and would disagree with this export; remove it, or"
+                f" export the format {name} as well"
             )
 
 

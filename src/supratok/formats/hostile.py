@@ -1,10 +1,10 @@
-"""Text on which encoders go wrong, made for the tokenizer at hand.
+"""Texts on which encoders go wrong, made for one tokenizer.
 
     texts = hostile_texts(tokenizer.texts, list(tokenizer.special_tokens))
 
-Some is the same for all: whitespace, scripts, characters that look like something else. The rest is
-made of the tokenizer's own tokens, where ties and overlaps are: a token again and again, a token in
-which another begins before it ends, its special tokens and bytes written out as text.
+Some are the same for every tokenizer: whitespace, scripts, characters that look like others. The
+rest come from its tokens, where ties and overlaps hide: a token repeated, a token in which another
+begins before it ends, special tokens and bytes written out as text.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 
 _LONG = 100_000  # characters of the longest texts
-_SOME = 300  # tokens that are looked at closely
+_SOME = 300  # tokens that overlap others
 
 _SPACES = [
     "", " ", "  ", "   x", "x   ", " x ", "\n", "\n\n\n", "\r\n", "\r", "\t\t", " \n ", "\n \n  \n",
@@ -67,7 +67,7 @@ def _outside(tokens: list[str]) -> list[str]:
 
 
 def _overlaps(tokens: list[str], rng: random.Random) -> list[str]:
-    """Tokens on end, and tokens that begin before the one before them has ended."""
+    """Tokens one after another, and tokens that begin before the last one has ended."""
     if not tokens:
         return []
     longest = sorted(tokens, key=len)[-_SOME // 3 :]
@@ -81,6 +81,6 @@ def _overlaps(tokens: list[str], rng: random.Random) -> list[str]:
 
 
 def _mixtures(texts: list[str], rng: random.Random) -> list[str]:
-    """Pieces of all of it, shuffled together."""
+    """Short texts, shuffled together."""
     short = [text for text in texts if len(text) < 100]
     return ["".join(rng.choices(short, k=6)) for _ in range(_SOME)]

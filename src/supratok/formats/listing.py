@@ -1,12 +1,11 @@
-"""What every format needs to know of a tokenizer: one row an id, and which special token plays
-which part.
+"""A tokenizer as every format writes it: one row an id, and the role of each special token.
 
     listing = listing_of(tokenizer, Roles(eos="</s>"))
     listing.rows[0]            # Row("</s>", Kind.CONTROL, 0)
 
-Names are what a format has only one map for, from texts to ids, where we have three: a token that
-reads `<0x41>` would be taken for the byte, and a token that reads `</s>` for the special token.
-Such a tokenizer cannot be written, and is refused here.
+Other formats have one map from texts to ids, where we have three: for tokens, bytes and special
+tokens. They would take a token that reads `<0x41>` for the byte, and one that reads `</s>` for the
+special token. `listing_of` refuses such a tokenizer.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ SPACE = "▁"  # how SentencePiece and llama.cpp write a space inside a piece
 
 
 class Kind(enum.Enum):
-    """The kinds of pieces, with the numbers that SentencePiece and GGUF both give them."""
+    """The kinds of pieces, as SentencePiece and GGUF number them."""
 
     NORMAL = 1
     UNKNOWN = 2
     CONTROL = 3
     USER_DEFINED = 4  # cut out of a text before anything else
-    UNUSED = 5  # never made from text
+    UNUSED = 5  # no text makes it
     BYTE = 6
 
 
@@ -36,15 +35,15 @@ class Kind(enum.Enum):
 class Row:
     """One id."""
 
-    text: str  # a byte is written <0xE2>
+    text: str  # of a byte: <0xE2>
     kind: Kind
-    rank: int  # among the entries, where tied ones share theirs; of others 0
+    rank: int  # of an ordinary token, tied ones share it; else 0
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Which special tokens begin and end a text, fill up a batch, and stand for the unknown; and
-    how they are used."""
+    """The special tokens that begin a text, end it, pad a batch and mark the unknown, and how to
+    use them."""
 
     bos: str | None = None
     eos: str | None = None
@@ -57,7 +56,7 @@ class Roles:
     def __post_init__(self) -> None:
         for role in ("bos", "eos"):
             if getattr(self, f"add_{role}") and getattr(self, role) is None:
-                raise ValueError(f"add_{role} needs a special token to add: say {role} as well")
+                raise ValueError(f"add_{role} needs a special token to add: pass {role} as well")
 
     def given(self) -> dict[str, str]:
         roles = {role: getattr(self, role) for role in ("bos", "eos", "pad", "unk")}
@@ -75,8 +74,8 @@ class Listing:
     rows: list[Row]  # by id
     roles: Roles
     ids: dict[str, int]  # of the special tokens
-    fewest: bool  # the rule
-    prefix: bool = False  # whether a space is put before each text
+    fewest: bool  # the rule; else `merges`
+    prefix: bool = False  # a space is put before each text
 
     def id_of(self, role: str) -> int | None:
         text = self.roles.given().get(role)
@@ -90,7 +89,7 @@ def listing_of(tokenizer: Tokenizer, roles: Roles | None = None) -> Listing:
             known = ", ".join(map(repr, tokenizer.special_tokens)) or "none"
             raise ValueError(
                 f"{role}={text!r} is no special token of this tokenizer, which has {known}; train"
-                f" with special_tokens, or give it some: tokenizer.with_special_tokens([{text!r}])"
+                f" with special_tokens, or add it: tokenizer.with_special_tokens([{text!r}])"
             )
     rows = _rows(tokenizer, roles)
     _refuse_clashes(rows)
@@ -112,7 +111,7 @@ def _rows(tokenizer: Tokenizer, roles: Roles) -> list[Row]:
 
 
 def _filled(rows: dict[int, Row]) -> list[Row]:
-    """By id, with a name of its own for each id that stands for nothing."""
+    """All rows by id; an id without a token gets a name that no other row has."""
     taken = {row.text for row in rows.values()}
     for id in range(max(rows)):
         if id not in rows:
@@ -129,15 +128,15 @@ def _refuse_clashes(rows: list[Row]) -> None:
         if row.kind is Kind.NORMAL and row.text in taken:
             raise ValueError(
                 f"token {id} reads {row.text!r}, which is also the name of a byte or a special"
-                " token, and no other runtime can tell them apart; drop it with `supratok prune`,"
+                " token, and other programs cannot tell them apart; drop it with `supratok prune`,"
                 " or train with another special token"
             )
 
 
 def swap_spaces(text: str) -> str:
-    """A piece as SentencePiece and llama.cpp write it: spaces as U+2581, which these read in a text
-    as a space. A literal U+2581 becomes a space here, so that no two pieces are written alike; such
-    a piece is never found in a text, because all spaces of texts are U+2581 there."""
+    """A piece as SentencePiece and llama.cpp write it: each space as U+2581. A literal U+2581
+    becomes a space, so that no two pieces are written alike; no text holds such a piece, because
+    these programs first replace every space of a text by U+2581."""
     return text.translate(_SWAP)
 
 

@@ -1,1 +1,1 @@
-"""llama.cpp: the tokenizer inside a GGUF file."""
+"""The tokenizer inside a GGUF file: write it, and run it with llama.cpp."""

@@ -1,9 +1,9 @@
-"""The metadata of a GGUF file, read fast.
+"""Read the metadata of a GGUF file, fast.
 
 The package `gguf` makes three arrays of every string: half a minute for a vocabulary of 256,000.
-Here it takes half a second. A file is "GGUF", its version, the number of its tensors and that of
-its fields; then the fields: a name, a type, a value. Strings and arrays have their length before
-them; all numbers are little-endian.
+This module takes half a second. A file holds "GGUF", its version, the number of tensors and the
+number of fields; then the fields: a name, a type, a value. The length of a string or an array comes
+before it; all numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _STRING, _ARRAY = 8, 9
-# By type: unsigned and signed integers, floats, and a truth value.
+# By type: unsigned and signed integers, floats, and a boolean.
 _NUMBERS = {
     0: "B",
     1: "b",
@@ -37,7 +37,7 @@ class Field(NamedTuple):
 
 
 class Header(NamedTuple):
-    tensors: int  # how many there are
+    tensors: int  # their number
     fields: dict[str, Field]
 
 

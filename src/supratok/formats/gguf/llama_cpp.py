@@ -1,11 +1,11 @@
-"""llama.cpp, as a reader of a GGUF file's tokenizer.
+"""llama.cpp, as it reads the tokenizer of a GGUF file.
 
     with open_vocabulary("tokenizer.gguf") as runtime:
         runtime.encode_batch(["in New York"])      # [[268, 275, 297, 288]]
 
-It comes from PyPI in two packages: `llama-cpp-python`, which is compiled at installation, and
-`xllamacpp`, which is compiled already, but has nothing except a server that wants a whole model.
-For that one we write the smallest model that loads, with random weights, around the tokenizer.
+PyPI has llama.cpp in two packages: `llama-cpp-python`, which compiles it at installation, and
+`xllamacpp`, which comes compiled, but offers only a server that needs a whole model. For that
+server we write the smallest model that loads, with random weights, around the tokenizer.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import ctypes
 import http.client
 import importlib
-import importlib.metadata
 import importlib.util
 import json
 import subprocess
@@ -22,22 +21,25 @@ import tempfile
 import urllib.parse
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from ...common.packages import package
 from ...corpus.batches import portions
+from ..listing import SPACE
+from ..runtime import Runtime
 from .fields import read_header
 from .write import copy_fields
 
 WIDTH = 32  # of the smallest model
 AT_ONCE = 1_000_000  # characters a request
-SEPARATOR = 2**31 - 1  # no id: it stands between texts in a request, and in its answer
+SEPARATOR = 2**31 - 1  # no id: it separates texts in a request, and in its answer
 
 
-class Tokenizing:
-    """What both packages share."""
+class LlamaCpp(Runtime):
+    """Both packages share the limits of llama.cpp."""
 
     def __init__(self, path: str | Path) -> None:
+        self.name = str(path)
         tensors, fields = read_header(path)
         self._has_model = tensors > 0
         tokens: list[str] = fields["tokenizer.ggml.tokens"].value
@@ -47,51 +49,40 @@ class Tokenizing:
         self._alphabet = {token for token in tokens if len(token) == 1} if best_path else None
 
     def can_hold(self, text: str) -> bool:
-        """It takes U+2581 for a space, and under `fewest` a row of NULs for one."""
-        return "▁" not in text and (self._alphabet is None or "\0\0" not in text)
+        """It reads U+2581 as a space, and under `fewest` a row of NULs as one."""
+        return SPACE not in text and (self._alphabet is None or "\0\0" not in text)
 
     def can_return(self, text: str) -> bool:
-        """A space that was put before a text is printed. Under `fewest` bytes are printed as
-        private characters: see export/characters.py."""
-        known = self._alphabet is None or self._alphabet.issuperset(text.replace(" ", "▁"))
+        """It also prints the space that it puts before a text, and under `fewest` it prints bytes
+        as private characters: see characters.py."""
+        known = self._alphabet is None or self._alphabet.issuperset(text.replace(" ", SPACE))
         return known and not self._prefix
-
-    def close(self) -> None:
-        raise NotImplementedError
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def open_vocabulary(path: str | Path) -> InProcess | Served:
-    """The tokenizer of a GGUF file, in whichever package is installed."""
+    """The tokenizer of a GGUF file, run by the package that is installed."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file; write one with supratok.export.gguf")
+        raise FileNotFoundError(f"{path}: no such file; write one with `supratok export`")
     if importlib.util.find_spec("llama_cpp") is not None:
         return InProcess(path)
     if importlib.util.find_spec("xllamacpp") is not None:
         return Served(path)
     raise ImportError(
-        "reading GGUF tokenizers needs llama.cpp: pip install xllamacpp, or pip install"
-        " llama-cpp-python, which compiles it"
+        "reading GGUF tokenizers needs llama.cpp: pip install supratok[verify], which installs"
+        " xllamacpp, or pip install llama-cpp-python, which compiles it"
     )
 
 
-class InProcess(Tokenizing):
+class InProcess(LlamaCpp):
     """Through llama-cpp-python, which opens a tokenizer without a model.
 
-    Its own `detokenize` has room for 32 bytes a token, and returns less of longer ones; so we call
-    llama.cpp's."""
+    Its `detokenize` has room for 32 bytes a token and cuts longer ones, so we call llama.cpp's."""
 
-    name = "llama-cpp-python"
+    program = "llama-cpp-python"
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
         self._library = importlib.import_module("llama_cpp")
-        self.version = importlib.metadata.version("llama-cpp-python")
         self._silence = self._library.llama_log_callback(lambda *_: None)
         self._library.llama_log_set(self._silence, ctypes.c_void_p(0))
         options = self._library.llama_model_default_params()
@@ -101,21 +92,18 @@ class InProcess(Tokenizing):
             raise ValueError(f"{path}: llama.cpp cannot read this file")
         self._vocabulary = self._library.llama_model_get_vocab(self._model)
 
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
         return [self._encode(text.encode()) for text in texts]
 
     def _encode(self, text: bytes) -> list[int]:
-        room = len(text) + 2  # no token is shorter than a byte; two may be added
+        room = len(text) + 2  # no token is shorter than a byte; llama.cpp may add two
         ids = (ctypes.c_int32 * room)()
         count = self._library.llama_tokenize(
             self._vocabulary, text, len(text), ids, room, False, False
         )
         return list(ids[:count])
 
-    def decode_batch(self, ids: list[list[int]]) -> list[str]:
-        return [self._decode(one).decode("utf-8", "replace") for one in ids]
-
-    def _decode(self, ids: list[int]) -> bytes:
+    def decode(self, ids: list[int]) -> str:
         given = (ctypes.c_int32 * len(ids))(*ids)
 
         def fill(room: int) -> tuple[int, bytes]:
@@ -128,21 +116,20 @@ class InProcess(Tokenizing):
         size, text = fill(64 * len(ids) + 1)
         if size < 0:
             size, text = fill(-size)
-        return text[:size]
+        return text[:size].decode("utf-8", "replace")
 
     def close(self) -> None:
         self._library.llama_model_free(self._model)
 
 
-class Served(Tokenizing):
-    """Through xllamacpp's server, which only this machine can reach. A file that has a model is
-    served as it is; around a tokenizer alone we write one."""
+class Served(LlamaCpp):
+    """Through xllamacpp's server, which only this machine can reach. It serves a file that has a
+    model unchanged; around a tokenizer alone we write one."""
 
-    name = "xllamacpp"
+    program = "xllamacpp"
 
     def __init__(self, path: str | Path) -> None:
         super().__init__(path)
-        self.version = importlib.metadata.version("xllamacpp")
         self._folder = tempfile.TemporaryDirectory()
         try:
             self._process = self._start(Path(path))
@@ -175,7 +162,7 @@ class Served(Tokenizing):
         self._end()
         raise ValueError(f"{path}: llama.cpp cannot read this file; it says: {log[-1000:].strip()}")
 
-    def encode_batch(self, texts: list[str]) -> list[list[int]]:
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
         return [ids for some in portions(texts, AT_ONCE) for ids in self._encode(some)]
 
     def _encode(self, texts: list[str]) -> Iterator[list[int]]:
@@ -189,14 +176,14 @@ class Served(Tokenizing):
                 yield ids
                 ids = []
 
-    def decode_batch(self, ids: list[list[int]]) -> list[str]:
-        return [self._ask("/detokenize", {"tokens": one})["content"] for one in ids]
+    def decode(self, ids: list[int]) -> str:
+        return str(self._ask("/detokenize", {"tokens": ids})["content"])
 
     def _ask(self, path: str, body: Any) -> Any:
         data = json.dumps(body, ensure_ascii=False).encode()
         try:
             status, text = self._send(path, data)
-        except ConnectionError:  # the server closes connections that rest for some seconds
+        except ConnectionError:  # the server closes connections that are idle for some seconds
             self._connection.close()
             status, text = self._send(path, data)
         if status != 200:
@@ -213,11 +200,11 @@ class Served(Tokenizing):
         self._end()
 
     def _end(self) -> None:
-        self._process.communicate()  # the end of its input is its end
+        self._process.communicate()  # it exits at the end of its input
         self._folder.cleanup()
 
 
-# --- The smallest model
+# --- The smallest model ----------------------------------------------------------------------
 
 Architecture = Literal["llama", "gpt2"]
 
@@ -248,7 +235,7 @@ _SHAPES: dict[Architecture, dict[str, tuple[int, ...]]] = {
 def tiny_model(
     path: str | Path, vocabulary: str | Path, architecture: Architecture = "llama"
 ) -> None:
-    """Write a model of one layer and random weights that llama.cpp loads, with the tokenizer of the
+    """Write a model that llama.cpp loads: one layer with random weights, and the tokenizer of the
     GGUF file `vocabulary`."""
     import numpy as np
 

@@ -1,8 +1,8 @@
-"""xllamacpp's server, in a process of its own: `python llama_server.py MODEL.gguf`.
+"""xllamacpp's server, in a separate process: `python llama_server.py MODEL.gguf`.
 
-It prints its address, and lives until its standard input ends. Of its own because llama.cpp ends
-the process when it meets a file it thinks impossible, and because the server of xllamacpp
-2026.10.11549, when it is stopped, now and then waits for ever.
+It prints its address and runs until its standard input ends. It needs a separate process because
+llama.cpp aborts on some files, and because the server of xllamacpp 2026.10.11549 sometimes hangs
+when it is stopped.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import xllamacpp
 def serve(model: str) -> None:
     options = xllamacpp.CommonParams()
     options.model.path = model
-    options.hostnames = ["127.0.0.1"]  # this machine alone
-    options.port = 0  # any free one
+    options.hostnames = ["127.0.0.1"]  # this machine only
+    options.port = 0  # any free port
     options.n_ctx = 32
     options.n_parallel = 1
     options.warmup = False

@@ -1,27 +1,27 @@
-"""The tokenizer inside a GGUF file, as llama.cpp reads it.
+"""Write the tokenizer of a GGUF file, for llama.cpp.
 
     graft("model.gguf", "mine.gguf", listing)      # a converted model, with our tokenizer
-    add_tokenizer(writer, listing)                 # or into a gguf.GGUFWriter of your own
+    add_tokenizer(writer, listing)                 # or into any gguf.GGUFWriter
 
-`merges` is llama.cpp's tokenizer "llama", which joins by the score of the joined text: ours is
-minus the rank. All ids are the same. `fewest` is its tokenizer "t5" with equal scores, which knows
-no bytes; `characters.py` says how it gets them, and what remains: a byte that a model generates is
-printed as a private character. So `export` writes it only when asked for by name.
+`merges` is llama.cpp's tokenizer "llama", which joins by the score of the joined text; we write
+minus the rank as score. All ids are the same. `fewest` is its tokenizer "t5" with equal scores.
+That one knows no bytes; `characters.py` adds them, with one limit: llama.cpp prints a byte that a
+model generates as a private character. So `export` writes it only if you name the format.
 
-How models get here, with llama.cpp's own convert_hf_to_gguf.py:
+How to convert a model with llama.cpp's convert_hf_to_gguf.py:
 
-- Llama-class: it reads `tokenizer.model` from the folder, and our ids come out, if the folder's
-  tokenizer_config.json says `"add_prefix_space": false`. Without that, or without the file
-  `tokenizer.model`, it writes wrong ids and says nothing: `graft` ours afterwards.
-- GPT-2-class, and all others whose converter reads `tokenizer.json` alone: it knows pre-tokenizers
-  by a checksum, and stops ("BPE pre-tokenizer was not recognized"). Before it is run as a program,
-  in the same Python, give its models our tokenizer (config.json of GPT-2 must have "n_ctx", too):
+- Llama-class: the converter reads `tokenizer.model` from the folder and writes our ids, if the
+  folder's tokenizer_config.json has `"add_prefix_space": false`. Without that setting or that file,
+  it silently writes wrong ids: then `graft` our tokenizer into the result.
+- GPT-2-class, and all others whose converter reads `tokenizer.json` alone: the converter knows
+  pre-tokenizers by a checksum, and stops ("BPE pre-tokenizer was not recognized"). Replace its
+  tokenizer in the same Python before you run it (config.json of GPT-2 also needs "n_ctx"):
 
       from conversion.base import TextModel
       TextModel.set_vocab = lambda self: add_tokenizer(self.gguf_writer, listing)
 
-What llama.cpp cannot do, whatever we write: it reads U+2581 in a text as a space, and it takes a
-token for the end of a turn because of its text. Vocabularies that this would harm are refused.
+llama.cpp always reads U+2581 in a text as a space, and takes some tokens for the end of a turn
+because of their text. `add_tokenizer` refuses vocabularies that this would harm.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """One id, as the file has it."""
+    """One id, in the form that the file holds."""
 
     text: str
     score: float
@@ -51,8 +51,8 @@ class Entry(NamedTuple):
 
 
 def add_tokenizer(writer: gguf.GGUFWriter, listing: Listing, size: int | None = None) -> None:
-    """Put the tokenizer into a file that is being written. The model's embedding table must have
-    `size` rows: one a token, unless it has spare ones."""
+    """Add the tokenizer to an open writer. `size` is the number of rows of the model's embedding
+    table; default: one a token."""
     entries = _entries(listing)
     _refuse_misreadings(listing, entries)
     entries += [_spare(id) for id in range(len(entries), size or 0)]
@@ -71,7 +71,7 @@ def add_tokenizer(writer: gguf.GGUFWriter, listing: Listing, size: int | None = 
 
 
 def write_vocabulary(path: str | Path, listing: Listing) -> None:
-    """A file with the tokenizer alone and no model."""
+    """Write a file with the tokenizer and no model."""
     with _whole(Path(path)) as part:
         writer = package("gguf", "export").GGUFWriter(part, "llama")
         add_tokenizer(writer, listing)
@@ -79,8 +79,8 @@ def write_vocabulary(path: str | Path, listing: Listing) -> None:
 
 
 def graft(model: str | Path, path: str | Path, listing: Listing) -> None:
-    """Copy a model's file with our tokenizer in place of its own. The tensors are copied byte for
-    byte, in turn; the file appears whole or not at all."""
+    """Copy a model's file, and replace its tokenizer by ours. Copies the tensors byte for byte, one
+    at a time; the file appears whole or not at all."""
     reader = package("gguf", "export").GGUFReader(model)
     size = _rows(reader, model)
     if size < len(listing.rows):
@@ -111,12 +111,12 @@ def copy_fields(
     """Copy the metadata whose names are wanted, with their types."""
     types = package("gguf", "export").GGUFValueType
     for name, field in fields.items():
-        if wanted(name) and name != "general.architecture":  # which the writer has written
+        if wanted(name) and name != "general.architecture":  # the writer writes that itself
             inner = None if field.inner is None else types(field.inner)
             writer.add_key_value(name, field.value, types(field.type), sub_type=inner)
 
 
-# --- The entries
+# --- The entries -----------------------------------------------------------------------------
 
 
 def _entries(listing: Listing) -> list[Entry]:
@@ -132,24 +132,24 @@ def _entries(listing: Listing) -> list[Entry]:
 
 
 def _entry(id: int, row: Row, score: float) -> Entry:
-    """Special tokens are sought in the text as it is, all others after its spaces are swapped. What
-    is never made from text must have one that cannot be: llama.cpp looks at no type there."""
+    """llama.cpp searches special tokens in the original text, all others after it has replaced
+    spaces by U+2581. It ignores the type UNUSED, so such a token needs a text that none holds."""
     if row.kind is Kind.NORMAL:
         return Entry(swap_spaces(row.text), score, row.kind.value)
     return _spare(id) if row.kind is Kind.UNUSED else Entry(row.text, 0.0, row.kind.value)
 
 
 def _spare(id: int) -> Entry:
-    """A row that no text reaches: at encoding, all spaces of texts are U+2581."""
+    """A row that no text reaches: it holds a space, and llama.cpp replaces those of texts."""
     return Entry(f"unused {id}", 0.0, Kind.UNUSED.value)
 
 
 def _add_roles(writer: gguf.GGUFWriter, listing: Listing) -> None:
-    """Where a role is not given, llama.cpp has a default id and no way to say "none". The byte 0xFF
-    is none of any UTF-8 text, so that no model generates it: it takes these roles.
+    """For a missing role llama.cpp has a default id, and no way to say "none". The byte 0xFF is in
+    no UTF-8 text, so no model generates it: it takes the missing roles.
 
-    Under `fewest` the unknown token is what becomes of a NUL, which no map can name, and of nothing
-    else: it is the byte 0x00, whatever the roles say."""
+    Under `fewest` llama.cpp makes the unknown token of a NUL, which no character map can hold, and
+    of nothing else: so the unknown token is the byte 0x00, even if `Roles.unk` is given."""
     nul, nothing = (_id_of(listing, name) for name in ("<0x00>", "<0xFF>"))
     default = {"bos": nothing, "eos": nothing, "unk": nothing}
     given = {role: listing.id_of(role) for role in listing.roles.given()}
@@ -166,7 +166,7 @@ def _id_of(listing: Listing, byte: str) -> int:
     return next(id for id, row in enumerate(listing.rows) if row.text == byte)
 
 
-# --- What llama.cpp would misread
+# --- What llama.cpp would misread ------------------------------------------------------------
 
 
 def _refuse_misreadings(listing: Listing, entries: list[Entry]) -> None:
@@ -175,18 +175,18 @@ def _refuse_misreadings(listing: Listing, entries: list[Entry]) -> None:
         if "\0" in entry.text:
             raise ValueError(
                 f"token {id} ({entry.text!r}) has a NUL character, at which llama.cpp ends every"
-                " token's text; train again: NUL is no longer part of an alphabet"
+                " token's text; train again: training no longer puts NUL into an alphabet"
             )
         if entry.kind == Kind.NORMAL.value and entry.text in CONTROL_NAMES:
             raise ValueError(
                 f"token {id} is ordinary text that reads {entry.text!r}, which llama.cpp takes for"
-                " a control token: text would be hidden, or generation would stop; train again, now"
-                " that such texts are not learnt, or drop it with `supratok prune`"
+                " a control token: it would hide text, or stop generation; train again (training no"
+                " longer learns such texts), or drop it with `supratok prune`"
             )
         if ids.setdefault(entry.text, id) != id:
             raise ValueError(
-                f"tokens {ids[entry.text]} and {id} are both written {entry.text!r} in GGUF, where"
-                " a space and U+2581 are one; train without one of them"
+                f"tokens {ids[entry.text]} and {id} are both written {entry.text!r} in GGUF, which"
+                " swaps spaces and U+2581; train without one of them"
             )
     if not listing.fewest:
         _refuse_joints(entries)
@@ -194,21 +194,21 @@ def _refuse_misreadings(listing: Listing, entries: list[Entry]) -> None:
 
 def _refuse_joints(entries: list[Entry]) -> None:
     """llama.cpp's tokenizer "llama" joins two neighbours into any token that has their joined text,
-    be it special or the name of a byte."""
+    even a special token or the name of a byte."""
     ordinary = {entry.text for entry in entries if entry.kind == Kind.NORMAL.value}
     for id, entry in enumerate(entries):
         parts = None if entry.text in ordinary else _parts(entry.text, ordinary)
         if parts is not None:
             raise ValueError(
                 f"token {id} reads {entry.text!r}, which llama.cpp would also make of the text"
-                f" {' + '.join(map(repr, parts))}, without being asked; train with it among the"
-                " special tokens, or with a longer one, or drop a part with `supratok prune`"
+                f" {' + '.join(map(repr, parts))}; train with it among the special tokens, or with"
+                " a longer one, or drop a part with `supratok prune`"
             )
 
 
 def _parts(name: str, ordinary: set[str]) -> tuple[str, ...] | None:
-    """One or two pieces, tokens or any single characters, that a text may be cut into and that have
-    this name together. A space is none: in a text it is U+2581."""
+    """One or two pieces, tokens or any single characters, that make up this name and that a text
+    may be cut into. A space is never such a piece: in a text it is U+2581."""
     if len(name) == 1:
         return None if name == " " else (name,)
     for cut in range(1, len(name)):
@@ -218,7 +218,7 @@ def _parts(name: str, ordinary: set[str]) -> tuple[str, ...] | None:
     return None
 
 
-# --- Files
+# --- Files -----------------------------------------------------------------------------------
 
 
 def _rows(reader: gguf.GGUFReader, model: str | Path) -> int:
@@ -226,7 +226,7 @@ def _rows(reader: gguf.GGUFReader, model: str | Path) -> int:
         if tensor.name == "token_embd.weight":
             return int(tensor.shape[1])
     raise ValueError(
-        f"{model}: no tensor 'token_embd.weight'; give a whole language model, its parts merged"
+        f"{model}: no tensor 'token_embd.weight'; pass a whole language model, its parts merged"
         " with llama-gguf-split --merge"
     )
 
@@ -244,7 +244,7 @@ def _write(writer: gguf.GGUFWriter, tensors: list[gguf.ReaderTensor] | None = No
 
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[Path]:
-    """A name to write to, in a folder beside the file; put in its place at the end."""
+    """A path to write to, in a folder beside the file; at the end it replaces the file."""
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         part = Path(folder) / path.name
         yield part

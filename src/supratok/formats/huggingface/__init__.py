@@ -1,1 +1,1 @@
-"""Hugging Face: `tokenizer.json` and the folder around it."""
+"""Hugging Face's `tokenizer.json` and the folder around it: read, write, run."""

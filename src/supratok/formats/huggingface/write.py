@@ -1,16 +1,16 @@
-"""A Hugging Face folder: `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer`, vLLM
-and others open with no code of ours.
+"""Write a Hugging Face folder: `tokenizer.json` and `tokenizer_config.json`, which `AutoTokenizer`,
+vLLM and others open without custom code.
 
-Spaces stand in the tokens as they are, with no replacement by U+2581, so that every text comes back
-unchanged, a literal U+2581 too. There is no normalizer and, but for one case, no pre-tokenizer.
+Tokens hold plain spaces, not U+2581, so every text comes back unchanged, even a literal U+2581.
+There is no normalizer and, with one exception, no pre-tokenizer.
 
-merges: a `BPE` with byte fallback, and one merge a token, which is enough (see `Tokenizer.merges`).
+merges: a `BPE` with byte fallback and one merge a token, which is enough (see `Tokenizer.merges`).
 
-fewest: a `Unigram` in which all tokens have the same score, so that its best path is the one with
-the fewest tokens, and of equals the one whose last token is longest, as in ours. It finds in a text
-whatever is in its vocabulary, also the names of bytes and special tokens. These have so low a score
-that their own characters are always better. Where such a character is outside the alphabet, and
-would itself count as unknown, it is cut out of the text beforehand; it becomes bytes in any case.
+fewest: a `Unigram` in which all tokens have the same score. Its best path is then the one with the
+fewest tokens and, among equals, the longest last token, as in our rule. A Unigram finds every entry
+in a text, even the names of bytes and special tokens. These score so low that their characters
+always win. A character of a name that is outside the alphabet would count as unknown, so a
+pre-tokenizer (the exception) cuts it out first; it becomes bytes in any case.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from ...tokenizer import Tokenizer
 from ..listing import Kind, Listing
 
 _SCORE = -1.0
-_NAME_SCORE = -1000.0  # less than any name's characters one by one
+_NAME_SCORE = -1000.0  # below the sum of any name's characters
 
 
 def write(folder: Path, tokenizer: Tokenizer, listing: Listing) -> None:
-    """Both files of the folder."""
+    """Write both files into the folder."""
     if listing.prefix and any(row.kind is Kind.USER_DEFINED for row in listing.rows):
         raise ValueError(
             "this tokenizer puts a space before each text and cuts some texts out; tokenizers would"
-            " put the space after each of these too; export the format sentencepiece"
+            " also put a space after each of them; export the format sentencepiece"
         )
     document = tokenizer_json(tokenizer, listing)
     text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
@@ -74,7 +74,7 @@ def _bpe(tokenizer: Tokenizer, listing: Listing) -> dict[str, Any]:
 
 
 def _unigram(listing: Listing) -> dict[str, Any]:
-    # It must have an unknown token, which with byte fallback never occurs: any name will do.
+    # A Unigram must name an unknown token. With byte fallback none occurs, so any will do.
     first_byte = next(id for id, row in enumerate(listing.rows) if row.kind is Kind.BYTE)
     unknown = listing.id_of("unk")
     scores = {True: _SCORE, False: _NAME_SCORE}
@@ -87,7 +87,7 @@ def _unigram(listing: Listing) -> dict[str, Any]:
 
 
 def _cutting(listing: Listing) -> dict[str, Any] | None:
-    """Cut out the characters of names that are outside the alphabet."""
+    """A step that cuts out the characters of names that are outside the alphabet."""
     alphabet = {row.text for row in listing.rows if row.kind is Kind.NORMAL}
     names = (row.text for row in listing.rows if row.kind is not Kind.NORMAL)
     foreign = sorted(set("".join(names)) - alphabet)
@@ -112,7 +112,7 @@ def _decoders(listing: Listing) -> list[dict[str, Any]]:
 
 
 def _added_tokens(listing: Listing) -> dict[int, dict[str, Any]]:
-    """Special tokens, and what is cut out of every text."""
+    """Special tokens, and texts that are cut out of every text."""
     special = set(listing.ids.values())
     return {
         id: {
@@ -129,7 +129,7 @@ def _added_tokens(listing: Listing) -> dict[int, dict[str, Any]]:
 
 
 def _around(listing: Listing) -> dict[str, Any] | None:
-    """The special tokens that stand before and after each text."""
+    """The step that puts special tokens before and after each text."""
     before, after = listing.roles.around()
     if not before and not after:
         return None
@@ -164,6 +164,6 @@ def _config(listing: Listing) -> dict[str, Any]:
         "add_eos_token": roles.add_eos,
         "add_prefix_space": False,
         "clean_up_tokenization_spaces": False,
-        "model_max_length": 10**30,  # as transformers says that there is no limit
+        "model_max_length": 10**30,  # how transformers writes "no limit"
         **template,
     }

@@ -1,1 +1,1 @@
-"""SentencePiece: `tokenizer.model`."""
+"""SentencePiece's `tokenizer.model`: read, write, run."""

@@ -1,14 +1,14 @@
-"""`tokenizer.model`, a SentencePiece model with the same ids; llama.cpp converts Llama-class models
-with it.
+"""Write `tokenizer.model`, a SentencePiece model with the same ids. llama.cpp's converter reads it
+for Llama-class models.
 
 merges: type BPE, which joins by the text of the joined piece as we do; the score is minus the rank.
-fewest: type unigram with equal scores. Nothing is normalized, no space is added or taken away.
+fewest: type unigram with equal scores. Nothing is normalised; no space is added or removed.
 
-SentencePiece writes spaces as U+2581 and cannot tell a literal U+2581 from a space: a text that has
-one comes back with a space. Everything else is exact.
+SentencePiece writes spaces as U+2581 and cannot tell a literal U+2581 from a space: such a text
+comes back with a space. Everything else is exact.
 
-It wants an unknown piece even though all bytes are there. Without a special token in this role, one
-is put behind the last id, where it disturbs nothing.
+SentencePiece requires an unknown piece, although every byte has one. If no special token has this
+role, we put one after the last id, where no text reaches it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from ...common.packages import package
 from ..listing import Kind, Listing, Row, swap_spaces
 
-_OF_TEXT = (Kind.NORMAL, Kind.USER_DEFINED, Kind.UNUSED)  # others are names
+_OF_TEXT = (Kind.NORMAL, Kind.USER_DEFINED, Kind.UNUSED)  # the others are names
 
 
 def write(path: Path, listing: Listing) -> None:
@@ -29,8 +29,8 @@ def write(path: Path, listing: Listing) -> None:
     rows = _with_unknown(listing.rows)
     if any("\0" in row.text for row in rows):
         raise ValueError(
-            "a token holds the character NUL, which SentencePiece refuses; train again (NUL is no"
-            " longer part of an alphabet), or export the other formats"
+            "a token holds the character NUL, which SentencePiece refuses; train again (training"
+            " no longer puts NUL into an alphabet), or export the other formats"
         )
     _specify(model, rows, listing)
     for row in rows:
@@ -51,7 +51,7 @@ def _with_unknown(rows: list[Row]) -> list[Row]:
 
 
 def _specify(model: Any, rows: list[Row], listing: Listing) -> None:
-    """What the file says about itself: for the most part how it is not to change texts."""
+    """The settings of the file: most of them say not to change texts."""
     trainer = model.trainer_spec
     trainer.model_type = trainer.UNIGRAM if listing.fewest else trainer.BPE
     trainer.vocab_size = len(rows)

@@ -18,24 +18,23 @@ words are numbers, found by stock `tokenizers`, and both phases are `merging.Lea
 
 from __future__ import annotations
 
-import functools
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ...corpus.batches import portions
-from ...formats.huggingface.document import letter_of_byte
-from ...formats.peer import _O200K, _readable
+from ...formats.boundless import FORMAT
+from ...formats.huggingface.document import bytes_of_letters, letter_of_byte
+from ...formats.patterns import O200K
 from .merging import END, Counts, Learner, Symbols
 from .stock import splitter, tokenizers
 from .superbpe import Pair
 
-FORMAT = "boundless-bpe"
-PATTERN = _O200K
+PATTERN = O200K
 Counted = tuple[int, Pair]  # a merge with its count
 
 
@@ -139,7 +138,7 @@ def is_word(token: str) -> bool:
     """The authors' rule for a part of a supermerge: letters with their marks, blanks, underscores
     and apostrophes, and a letter that is not the first character."""
     try:
-        text = _bytes([token]).decode()
+        text = bytes_of_letters(token).decode()
     except UnicodeDecodeError:
         return False
     before = "blank"
@@ -151,16 +150,6 @@ def is_word(token: str) -> bool:
     return any(unicodedata.category(sign)[0] == "L" for sign in text[1:])
 
 
-def _bytes(tokens: Iterable[str]) -> bytes:
-    number = _byte_of_letter()
-    return bytes(number[letter] for token in tokens for letter in token)
-
-
-@functools.cache
-def _byte_of_letter() -> dict[str, int]:
-    return {letter: byte for byte, letter in enumerate(letter_of_byte())}
-
-
 def _as_tokenizer(merges: list[Pair]) -> Any:
     own = tokenizers()
     vocabulary = {letter: id for id, letter in enumerate(sorted(letter_of_byte()))}
@@ -170,65 +159,3 @@ def _as_tokenizer(merges: list[Pair]) -> Any:
     tokenizer.pre_tokenizer = splitter(PATTERN)
     tokenizer.decoder = own.decoders.ByteLevel()
     return tokenizer
-
-
-# --- Encoding --------------------------------------------------------------------------------
-
-
-class Boundless:
-    """A tokenizer of such a document: merges inside words first, then supermerges of words that
-    are single tokens, the earliest learnt first."""
-
-    def __init__(self, name: str, document: dict[str, Any]) -> None:
-        self.name = name
-        self._tokenizer = tokenizers().Tokenizer.from_str(json.dumps(document["tokenizer"]))
-        ids: dict[str, int] = self._tokenizer.get_vocab()
-        self._merges: dict[tuple[int, int], tuple[int, int]] = {}  # rank and token of a pair
-        for rank, (left, right) in enumerate(document["supermerges"]):
-            token = ids.setdefault(left + right, len(ids))
-            self._merges[ids[left], ids[right]] = (rank, token)
-        self._pairs = list(self._merges)
-        self._texts = sorted(ids, key=ids.__getitem__)
-
-    @property
-    def vocab_size(self) -> int:
-        return len(self._texts)
-
-    def encode(self, text: str) -> list[int]:
-        return [id for run in self._runs(text) for id in self._merged(run)]
-
-    def decode(self, ids: list[int]) -> str:
-        return _bytes(self._texts[id] for id in ids).decode(errors="replace")
-
-    def token_strings(self, text: str) -> list[str]:
-        return [_readable(_bytes([self._texts[id]])) for id in self.encode(text)]
-
-    def _runs(self, text: str) -> Iterator[list[int]]:
-        """Neighbouring words that are single tokens; each token of the others by itself."""
-        found = self._tokenizer.encode(text, add_special_tokens=False)
-        words = [None, *found.word_ids, None]
-        run: list[int] = []
-        for id, before, word, after in zip(found.ids, words, words[1:], words[2:], strict=False):
-            if word not in (before, after):
-                run.append(id)
-                continue
-            if run:
-                yield run
-                run = []
-            yield [id]
-        yield run
-
-    def _merged(self, run: list[int]) -> list[int]:
-        """The earliest learnt of all supermerges that fit, again and again."""
-        while len(run) > 1:
-            fits = filter(None, map(self._merges.get, zip(run, run[1:], strict=False)))
-            rank, token = min(fits, default=(None, 0))
-            if rank is None:
-                break
-            pair = self._pairs[rank]
-            place = 0
-            while place < len(run) - 1:
-                if (run[place], run[place + 1]) == pair:
-                    run[place : place + 2] = [token]
-                place += 1
-        return run

@@ -18,7 +18,7 @@ from typing import Any
 from ...common.files import write_whole
 from ...common.progress import Progress
 from ...corpus import Source, open_corpus
-from ...formats.peer import _O200K
+from ...formats.patterns import O200K
 from . import boundless, stock, superbpe
 
 Facts = dict[str, Any]
@@ -247,10 +247,10 @@ _ALL = [
         "as SuperBPE, but learns from whole documents: its tokens may cross ends of lines",
         False,
     ),
-    Baseline("BPE-Bytes-GPT4o", {"pattern": _O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),
+    Baseline("BPE-Bytes-GPT4o", {"pattern": O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),
     Baseline(
         "BoundlessBPE",
-        {"pattern": _O200K, "deletions": False, "revision": 1},
+        {"pattern": O200K, "deletions": False, "revision": 1},
         _boundless,
         Cost(1.2, 0.6, 14),
         file="boundless.json",

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 from ...corpus.batches import portions
-from ...formats.peer import _LOWER, _UPPER
+from ...formats.patterns import LOWER, UPPER
 from .merging import END, Learner, Symbols
 from .stock import byte_bpe, splitter, tokenizers
 
 TRANSITION = 0.78125  # Appendix C: the share of the vocabulary that stage 1 fills
 MOST_WORDS = 4
 STAGE_1 = (  # the authors' settings: GPT-4o's pattern without contractions
-    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
+    rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 STAGE_2 = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"

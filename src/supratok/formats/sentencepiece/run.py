@@ -1,0 +1,51 @@
+"""A SentencePiece model (`tokenizer.model`), run by `sentencepiece`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...common.packages import package
+from ..listing import SPACE
+from ..runtime import Runtime
+
+
+class SentencePiece(Runtime):
+    program = "sentencepiece"
+
+    def __init__(self, name: str, data: bytes) -> None:
+        sentencepiece = package("sentencepiece", "compare")
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(data)
+            self.vocab_size: int = self._processor.vocab_size()
+        except RuntimeError as error:
+            message = f"{name}: not a SentencePiece model ({error}); download it again"
+            raise ValueError(message) from error
+        self.name = name
+
+    @classmethod
+    def load(cls, path: Path) -> SentencePiece:
+        return cls(str(path), path.read_bytes())
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self._processor.encode(text)
+        return ids
+
+    def decode(self, ids: list[int]) -> str:
+        return str(self._processor.decode(ids))
+
+    def token_strings(self, text: str) -> list[str]:
+        pieces: list[str] = self._processor.encode(text, out_type=str)
+        return [piece.replace(SPACE, " ") for piece in pieces]
+
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
+        ids: list[list[int]] = self._processor.encode(texts, num_threads=threads or -1)
+        return ids
+
+    def token_text(self, id: int) -> str:
+        piece = str(self._processor.id_to_piece(id)) if 0 <= id < self.vocab_size else ""
+        return piece.replace(SPACE, " ")
+
+    def can_hold(self, text: str) -> bool:
+        """SentencePiece reads a literal U+2581 as a space."""
+        return SPACE not in text
