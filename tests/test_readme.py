@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
-from supratok import Recipe
+from supratok import Recipe, Token, Tokenizer
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,11 +29,18 @@ def test_links_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
-def test_the_tree_names_every_source_file() -> None:
-    tree = README.split("## The tree")[1].split("```")[1]
-    for path in [*ROOT.glob("src/supratok/*.py"), *ROOT.glob("core/*.?pp")]:
-        if not path.name.startswith("_"):
-            assert re.search(rf"\b{path.stem}\b", tree), f"{path.name} is not in the tree"
+def test_it_is_short() -> None:
+    assert len(README.splitlines()) <= 130
+
+
+def test_the_worked_example() -> None:
+    texts = json.loads(next(line for line in re.findall(r"`(\[.*?\])`", README)))
+    tokens = [Token(text, 1, "alphabet" if len(text) == 1 else "multiword") for text in texts]
+    tokenizer = Tokenizer(tokens, Recipe(vocab_size=256 + len(tokens)))
+    assert [(piece.text, piece.parts) for piece in tokenizer.explain("ab ab")] == [
+        ("ab ab", ("ab", " ab"))
+    ]
+    assert tokenizer.tokens("ab  ab") == ["ab", " ", " ab"]
 
 
 def test_commands_of_the_makefile() -> None:

@@ -1,0 +1,36 @@
+"""The house: few names at the top, a sentence in each room, a core of a readable size."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE, CORE = ROOT / "src" / "supratok", ROOT / "core"
+ROOMS = ["cli", "common", "corpus", "extend", "formats", "lab", "learn", "reference", "tokenizer"]
+
+
+def names(folder: Path) -> set[str]:
+    built = {"__pycache__"}
+    return {path.name for path in folder.iterdir()} - built
+
+
+def test_the_top_shows_the_rooms_and_little_else() -> None:
+    found = names(PACKAGE)
+    files = {"__init__.py", "__main__.py", "py.typed", "recipe.py", "train.py"}
+    assert found == {*ROOMS, *files}
+    assert len(found) <= 14
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_says_what_it_is_for_and_what_it_may_import(room: str) -> None:
+    sentence = ast.get_docstring(ast.parse((PACKAGE / room / "__init__.py").read_text("utf-8")))
+    assert sentence and ("May import" in sentence or "Imports no other room" in sentence)
+
+
+def test_the_core_is_small() -> None:
+    sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
+    assert max(sizes.values()) <= 450, sizes
+    assert sum(sizes.values()) <= 3300, sizes
