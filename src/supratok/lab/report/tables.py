@@ -15,10 +15,11 @@ from __future__ import annotations
 import csv
 import json
 import re
-import unicodedata
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from ...common.text import visible
 
 NAME = "table.json"
 NOTHING = "-"  # a cell without a figure
@@ -72,10 +73,10 @@ class Table:
     def markdown(self) -> str:
         """Title, claim, comment, figures, pictures and notes."""
         rows = [self.head, ["---"] * len(self.head), *self.lines]
-        parts = [f"## {_plain(self.title)}", _plain(self.claim), self.comment]
+        parts = [f"## {_plain(self.title)}", _plain(one_line(self.claim)), self.comment]
         parts += ["\n".join(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
         parts += [f"![{_plain(name.removesuffix('.svg'))}]({name})" for name in self.pictures]
-        parts += ["\n".join(f"- {visible(note)}" for note in self.notes)]
+        parts += ["\n".join(f"- {one_line(note)}" for note in self.notes)]
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
@@ -144,26 +145,10 @@ def best(table: Table) -> set[tuple[int, int]]:
 
 # --- Text ------------------------------------------------------------------------------------
 
-# What would end a line, or change the direction of the text after it.
-_SEPARATORS = {"\u2028": "\u2424", "\u2029": "\u2424", "\u0085": "\u2424"}
 
-
-def visible(text: str) -> str:
-    """Control characters by their pictures, line ends as a space, and what is no character as
-    U+FFFD: so that a token that holds them can stand in a line."""
-    return "".join(map(_visible, text.replace("\r\n", "\n").replace("\n", " ")))
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if character in _SEPARATORS:
-        return _SEPARATORS[character]
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    unfit = unicodedata.category(character) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE
-    return "\ufffd" if unfit or 0xFDD0 <= code <= 0xFDEF else character
+def one_line(text: str) -> str:
+    """A sentence in one line, with its line breaks as spaces."""
+    return visible(re.sub(r"\s*\n\s*", " ", text.strip()))
 
 
 def _plain(text: str) -> str:

@@ -6,15 +6,15 @@ write_outcome(setting, trials, Path("study"))   # table.*, *.svg, recipe.toml
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 from pathlib import Path
-from typing import Any
 
 from ...common.files import write_whole
 from ...common.packages import package
 from ..measure.rows import cpu_model
-from ..report.canvas import INK, MUTED, Canvas, dot, settings
 from ..report.pictures import bars
+from ..report.style import INK, house_style, legend_above, new_figure, styles, svg
 from ..report.tables import NOTHING, Table
 from .measure import REFERENCE, Setting, read_reference
 from .score import Measured, terms
@@ -169,25 +169,23 @@ def _notes(setting: Setting, importance: dict[str, float]) -> list[str]:
 # --- The picture -----------------------------------------------------------------------------
 
 
-@settings()
+@house_style()
 def history(trials: list[Trial]) -> str:
-    """A dot for the score of each trial, hollow if it was given up, and a line for the best so
-    far."""
-    canvas = Canvas(height=320, left=56, right=14, top=48, bottom=44)
-    axes: Any = canvas.axes
-    for pruned in (False, True):
-        some = [trial for trial in trials if trial.pruned == pruned]
-        axes.plot([trial.number for trial in some], [trial.score for trial in some],
-                  zorder=3, **dot(1 if pruned else 0, pruned))  # fmt: skip
+    """A marker for the score of each trial, hollow if it was pruned, and a line for the best score
+    so far."""
+    figure, axes = new_figure(320)
+    drawn, labels = [], []
+    for name, style in styles(["finished", "pruned"], paper=["pruned"]).items():
+        some = [trial for trial in trials if trial.pruned == (name == "pruned")]
+        numbers, scores = [trial.number for trial in some], [trial.score for trial in some]
+        drawn += axes.plot(numbers, scores, zorder=3, **{**style, "linestyle": "none"})
+        labels.append(name)
     whole = [trial for trial in trials if not trial.pruned]
-    bests = [max(one.score for one in whole[: place + 1]) for place in range(len(whole))]
-    axes.step([trial.number for trial in whole], bests, where="post", color=INK, lw=1.4)
+    bests = itertools.accumulate((trial.score for trial in whole), max)
+    drawn += axes.step([trial.number for trial in whole], list(bests), where="post", color=INK)
     axes.margins(0.05)
-    canvas.grid("x")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    canvas.grid("y")
-    canvas.legend(["finished", "given up"], paper=["given up"])
-    canvas.words(0, canvas.height - 34, "score; the line is the best so far", MUTED)
-    canvas.words(canvas.middle, 10, "trial", MUTED, ha="center")
+    axes.set(title="score", xlabel="trial")
+    legend_above(figure, drawn, [*labels, "best so far"])
     told = ", ".join(f"trial {trial.number}: {trial.score:.4f}" for trial in trials)
-    return canvas.svg("Scores of the trials", told)
+    return svg(figure, "Scores of the trials", told)
