@@ -66,8 +66,7 @@ def _read_picture(path: Path) -> str:
 def page(sections: Sequence[Section], title: str | None = None) -> str:
     """The page, as HTML."""
     title = title or (sections[0].table.title if len(sections) == 1 else "Tables and pictures")
-    anchors = _anchors([section.table.title for section in sections])
-    shown = [_shown(section, name) for section, name in zip(sections, anchors, strict=True)]
+    shown = list(map(_shown, sections))
     return str(_template().render(title=title, sections=shown, nothing=NOTHING))
 
 
@@ -86,27 +85,14 @@ def _template() -> Any:
     )
 
 
-def _anchors(titles: Sequence[str]) -> list[str]:
-    """A different name for each section, made of its title."""
-    names: list[str] = []
-    for title in titles:
-        name = wanted = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "table"
-        number = 2
-        while name in names:
-            name, number = f"{wanted}-{number}", number + 1
-        names.append(name)
-    return names
-
-
 # --- A section, as the template needs it -----------------------------------------------------
 
 
-def _shown(section: Section, anchor: str) -> dict[str, Any]:
+def _shown(section: Section) -> dict[str, Any]:
     table = section.table
     grouped = table.grouped and len(table.head) > 1  # the first column becomes headings
     groups = groupby(enumerate(table.lines), lambda line: line[1][0] if grouped else "")
     return {
-        "anchor": anchor,
         "table": table,
         "best": best(table),
         "pictures": [_embedded(picture) for picture in section.pictures],
@@ -122,8 +108,8 @@ def _is_number(table: Table, column: int) -> bool:
 
 
 def _embedded(picture: str) -> dict[str, str]:
-    """An SVG as the `data:` address of an <img>. There no script in it runs and it can load nothing,
-    whoever wrote it, so it needs no cleaning."""
+    """An SVG as the `data:` address of an <img>, where browsers run none of its scripts and load
+    nothing for it: so it needs no cleaning, whoever wrote it."""
     try:
         root = Tree.fromstring(picture)
     except Tree.ParseError as error:

@@ -18,8 +18,8 @@ from .style import (
     MUTED,
     TOKENIZERS,
     Styles,
+    add_legend,
     house_style,
-    legend_above,
     new_figure,
     short,
     styles,
@@ -88,7 +88,7 @@ def bars(items: Figures, *, title: str, paper: Collection[str] = (), form: str =
     axes.grid(False)
     axes.set_xticks([])
     if len(names) > 1:
-        legend_above(figure, drawn, [short(name) for name in names])
+        add_legend(figure, drawn, [short(name) for name in names])
     return svg(figure, title, _in_words(items, form))
 
 
@@ -114,7 +114,7 @@ def languages(
     axes.grid(axis="y", which="major", visible=False)
     axes.grid(axis="y", which="minor")
     axes.set(ylim=(len(items) - 0.5, -0.5), xlabel=unit)
-    legend_above(figure, drawn, [short(name) for name in names])
+    add_legend(figure, drawn, [short(name) for name in names])
     return svg(figure, title, _in_words(items))
 
 

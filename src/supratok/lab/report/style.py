@@ -112,10 +112,10 @@ def _style(place: int, colour: str, face: str, dashes: Any) -> dict[str, Any]:
     return {"color": colour, "markerfacecolor": face, "marker": marker, "linestyle": dashes}
 
 
-def legend_above(figure: Any, handles: list[Any], labels: list[str]) -> None:
-    """A legend above the axes, in as many columns as fit."""
+def add_legend(figure: Any, handles: list[Any], labels: list[str], side: str = "upper") -> None:
+    """A legend above or below (`lower`) the axes, in as many columns as fit."""
     for columns in range(len(labels), 0, -1):
-        legend = figure.legend(handles, labels, loc="outside upper left", ncols=columns)
+        legend = figure.legend(handles, labels, loc=f"outside {side} left", ncols=columns)
         if legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()

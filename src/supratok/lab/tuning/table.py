@@ -14,7 +14,7 @@ from ...common.files import write_whole
 from ...common.packages import package
 from ..measure.rows import cpu_model
 from ..report.pictures import bars
-from ..report.style import INK, house_style, legend_above, new_figure, styles, svg
+from ..report.style import INK, add_legend, house_style, new_figure, styles, svg
 from ..report.tables import NOTHING, Table
 from .measure import REFERENCE, Setting, read_reference
 from .score import Measured, terms
@@ -186,6 +186,6 @@ def history(trials: list[Trial]) -> str:
     axes.margins(0.05)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(title="score", xlabel="trial")
-    legend_above(figure, drawn, [*labels, "best so far"])
+    add_legend(figure, drawn, [*labels, "best so far"])
     told = ", ".join(f"trial {trial.number}: {trial.score:.4f}" for trial in trials)
     return svg(figure, "Scores of the trials", told)
