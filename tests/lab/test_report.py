@@ -102,11 +102,11 @@ def test_a_comment_may_lie_beside_the_table(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"lines": [["1"]]}, "line 0 has 1 cells and the head 5"),
-        ({"lines": "no"}, "its 'lines' is \"no\""),
+        ({"lines": "no"}, "wrong type of 'lines': \"no\""),
         ({"paper": [5]}, "no place 5 for `paper`"),
-        ({"aside": [True]}, "its 'aside'"),
+        ({"aside": [True]}, "wrong type of 'aside'"),
         ({"pictures": ["../x.svg"]}, "'../x.svg' is no picture"),
-        ({"higer": [1]}, "with higer"),
+        ({"higer": [1]}, "higer unknown"),
     ],
 )
 def test_a_damaged_table_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -117,7 +117,7 @@ def test_a_damaged_table_is_named(tmp_path: Path, change: dict[str, Any], messag
         read(tmp_path)
     assert str(path) in str(error.value) and "again" in str(error.value)
     path.write_text("[]")
-    with pytest.raises(ValueError, match="an object"):
+    with pytest.raises(ValueError, match="a JSON object"):
         read(tmp_path)
 
 

@@ -139,7 +139,8 @@ def draw(facts: Mapping[str, Any], name: str, path: Path) -> None:
         axes.set_xlabel("entropy of character bigrams, bits")
         axes.set_ylabel(f"documents per {1 / STEPS:g} bit (pale: dropped)")
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        style.add_legend(figure, *axes.get_legend_handles_labels(), side="lower")
+        handles, labels = axes.get_legend_handles_labels()
+        style.add_legend(figure, handles, labels, side="lower")
         if path.suffix.lower() == ".svg":
             file.write(style.svg(figure, f"Entropy of {title}", summary).encode())
         else:

@@ -139,8 +139,8 @@ def trade(
     axes.margins(0.12)
     axes.set(title=y, xlabel=x)
     _label_points(figure, axes, points, plotted, strong)
-    told = {name: {x: across, y: up} for name, (across, up) in points.items()}
-    return svg(figure, title, _in_words(told))
+    figures = {name: {x: across, y: up} for name, (across, up) in points.items()}
+    return svg(figure, title, _in_words(figures))
 
 
 # --- Labels ----------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def _label_points(
     def covered(found: Any) -> float:
         overlaps = (box.intersection(found, other) for other in taken)
         outside = max(0, 6 - found.x0) + max(0, found.x1 - figure.bbox.width + 6)
-        return 1000 * outside + sum(both.width * both.height for both in overlaps if both)
+        return float(1000 * outside + sum(both.width * both.height for both in overlaps if both))
 
     for name in sorted(points, key=lambda name: (name not in strong, *dots[name])):
         label = axes.annotate(

@@ -1,13 +1,12 @@
-"""A table of a run: what it claims, its figures, and what they were made of.
+"""A table of a run: its claim, its figures, and how they were made.
 
     table = Table("Sweep", "fewer tokens at every size", ["size", "ours"], [["50,000", "5.350"]])
     table.write(Path("build/runs/sweep"))    # table.json, table.md, table.csv
     read(Path("build/runs/sweep")) == table
 
-Cells are plain text, just as they are to be read. `table.json` is for programs (`supratok report`
-makes a page of it), `table.md` for people, `table.csv` for spreadsheets. Pictures lie beside them.
-What a person has to say about the figures may lie there too, as `comment.md`: it is written after
-they are known, and no run overwrites it.
+Cells are plain text, formatted for the reader. `table.json` is for programs (`supratok report`
+makes a page of it), `table.md` for people, `table.csv` for spreadsheets. Pictures are in the same
+folder. A person may add a `comment.md` about the figures; no run overwrites it.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ NOTHING = "-"  # a cell without a figure
 
 @dataclass(frozen=True)
 class Table:
-    """One table. Columns and lines are named by their place, from 0."""
+    """One table. Columns and lines are numbered from 0."""
 
     title: str
-    claim: str  # what is to be shown, in a sentence
+    claim: str  # one sentence: what the figures are to show
     head: list[str]
     lines: list[list[str]]
     notes: list[str] = field(default_factory=list)  # corpus, machine, date, command
-    comment: str = ""  # what agrees, what does not and why
+    comment: str = ""  # which figures agree with the claim, which do not, and why
     pictures: list[str] = field(default_factory=list)  # SVG files in the same folder
-    paper: list[int] = field(default_factory=list)  # columns that hold the paper's figures
+    paper: list[int] = field(default_factory=list)  # columns of the paper's figures
     higher: list[int] = field(default_factory=list)  # columns where more is better
     lower: list[int] = field(default_factory=list)  # columns where less is better
     grouped: bool = False  # lines with the same first cell belong together, and compete there
@@ -47,7 +46,7 @@ class Table:
             if len(line) != len(self.head):
                 raise ValueError(
                     f"{self.title}: line {number} has {len(line)} cells and the head"
-                    f" {len(self.head)}; give each column one, {NOTHING!r} where there is nothing"
+                    f" {len(self.head)}; give each column one, {NOTHING!r} if it is empty"
                 )
         for name, end in (("paper", self.head), ("higher", self.head), ("lower", self.head),
                           ("aside", self.lines)):  # fmt: skip
@@ -57,11 +56,11 @@ class Table:
         for picture in self.pictures:
             if Path(picture).name != picture or Path(picture).suffix != ".svg":
                 raise ValueError(
-                    f"{self.title}: {picture!r} is no picture; name an .svg file of the same folder"
+                    f"{self.title}: {picture!r} is no picture; name an .svg file in the same folder"
                 )
 
     def write(self, folder: Path) -> None:
-        """table.json, table.md and table.csv."""
+        """Write table.json, table.md and table.csv."""
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1) + "\n"
         (folder / NAME).write_text(text, encoding="utf-8")
@@ -81,7 +80,7 @@ class Table:
 
 
 def read(folder: Path) -> Table:
-    """The table of a run folder, with the comment that lies beside it if it has none itself."""
+    """The table of a run folder, with the `comment.md` there if the table has no comment."""
     path = folder / NAME
     try:
         table = _table(json.loads(path.read_text(encoding="utf-8")))
@@ -95,20 +94,20 @@ def read(folder: Path) -> Table:
 
 def _table(found: Any) -> Table:
     if not isinstance(found, dict):
-        raise ValueError("not a table, as JSON has it: an object")
+        raise ValueError("not a table: it must be a JSON object")
     known = {item.name for item in fields(Table)}
     if missing := {"title", "claim", "head", "lines"} - found.keys():
-        raise ValueError(f"without {', '.join(sorted(missing))}")
+        raise ValueError(f"{', '.join(sorted(missing))} missing")
     if unknown := found.keys() - known:
-        raise ValueError(f"with {', '.join(sorted(unknown))}, which this version does not know")
+        raise ValueError(f"{', '.join(sorted(unknown))} unknown to this version")
     for name, value in found.items():
         if not _fits(name, value):
-            raise ValueError(f"its {name!r} is {json.dumps(value)[:60]}")
+            raise ValueError(f"wrong type of {name!r}: {json.dumps(value)[:60]}")
     return Table(**found)
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether a field of table.json is of its kind."""
+    """Whether a field of table.json has the right type."""
     if name == "grouped":
         return isinstance(value, bool)
     if name in ("title", "claim", "comment"):
@@ -120,14 +119,14 @@ def _fits(name: str, value: Any) -> bool:
 
 
 def figure(cell: str) -> float | None:
-    """The number that a cell begins with: 5.57 of "5.57 (+8.6%)"; None if it has none."""
+    """The number at the start of a cell: 5.57 for "5.57 (+8.6%)"; None if there is none."""
     match = re.match(r"\(?([-+]?\d[\d,]*(?:\.\d+)?)", cell.strip())
     return float(match[1].replace(",", "")) if match else None
 
 
 def best(table: Table) -> set[tuple[int, int]]:
-    """The cells, as (line, column), that are the best of their column and group. Where all are
-    alike nothing is best."""
+    """The cells, as (line, column), that are the best of their column and group; none if all are
+    equal."""
     groups: dict[str, list[int]] = {}
     for place, line in enumerate(table.lines):
         if place not in table.aside:
