@@ -26,7 +26,14 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted; finished rows are kept, run it again to resume")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--sizes", nargs="+", type=int, default=[32_000], metavar="N", help="vocabulary sizes")
+    add(
+        "--sizes",
+        nargs="+",
+        type=int,
+        default=[32_000],
+        metavar="N",
+        help="vocabulary sizes (32000)",
+    )
     add(
         "--tokenizers",
         nargs="+",

@@ -7,7 +7,6 @@ Path("sweep.svg").write_text(svg, encoding="utf-8")
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -52,7 +51,7 @@ def sweep(
         if found := (bands or {}).get(name):
             low, high = zip(*(found[size] for size in sorted(found)), strict=True)
             axes.fill_between(sorted(found), low, high, color=style["color"], alpha=0.15, lw=0)
-    _size_axis(axes, sorted({size for points in series.values() for size in points}))
+    _size_axis(axes, {size for points in series.values() for size in points})
     axes.set(title=unit, xlabel=across)
     order = sorted(series, key=lambda name: -series[name][max(series[name])])  # as the lines end
     figure.legend(
@@ -163,27 +162,17 @@ def _name_rows(axes: Any, names: Collection[str], places: Sequence[float]) -> No
     axes.tick_params(axis="y", labelcolor=INK, labelsize=13, pad=8)
 
 
-def _size_axis(axes: Any, sizes: list[int]) -> None:
-    """Name the sizes below the axes, but none that is too near to the next bigger one."""
-    wide = sizes[-1] > 8 * sizes[0] > 0
-    place = math.log if wide else float
-    least = (place(sizes[-1]) - place(sizes[0])) * 0.18
-    shown: list[int] = []
-    for size in reversed(sizes):
-        if not shown or place(shown[-1]) - place(size) > least:
-            shown.append(size)
-    if wide:
+def _size_axis(axes: Any, sizes: Collection[int]) -> None:
+    """Round sizes below the axes, such as 50k; on a logarithmic scale if the sizes differ much."""
+    ticker = package("matplotlib.ticker", "lab")
+    if max(sizes) > 8 * min(sizes) > 0:
         axes.set_xscale("log")
-    axes.set_xticks(shown, [_thousands(size) for size in shown])
+        axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    else:
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(6))
+    axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
     axes.set_xticks([], minor=True)
     axes.grid(axis="x", visible=False)
-
-
-def _thousands(size: int) -> str:
-    """50k for 50,000 and 1.61M for 1,605,632."""
-    if size >= 1_000_000:
-        return f"{size / 1e6:.3g}M"
-    return f"{size / 1000:g}k" if size >= 1000 else str(size)
 
 
 # Beside a point: the offset in points, and how the text is aligned there; the best place first.
