@@ -121,7 +121,7 @@ def test_a_corpus_too_small_is_said(tmp_path: Path) -> None:
     assert small.vocab_size < 300 and "no more pairs" in small.made["short"]
     with pytest.raises(ValueError, match="9,000 tokens from this corpus"):
         trained("Unigram-SentencePiece", TEXTS, 9000, tmp_path)
-    with pytest.raises(ValueError, match="no such baseline; there are BPE-Standard,"):
+    with pytest.raises(ValueError, match="no such baseline; choose one of BPE-Standard,"):
         trained("BPE", TEXTS, 9000, tmp_path)
     with pytest.raises(ValueError, match=r"pass Documents\(corpus, number\)"):
         trained("BPE-Standard", CORPUS, 9000, tmp_path, documents=3)

@@ -49,7 +49,7 @@ def test_the_command(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert table.aside == [1, 4]  # it loses text
     assert [line[12][:3] for line in table.lines[:3]] == ["yes", "no:", "yes"]
     assert table.lines[0][4] == "-" and table.lines[2][4].endswith("%")
-    assert "<svg" in (out / "report.html").read_text(encoding="utf-8")
+    assert "data:image/svg+xml" in (out / "report.html").read_text(encoding="utf-8")
     assert main([*command, *names]) == 0  # nothing is trained again
     said = capsys.readouterr()
     assert "0 rows to compute, 6 finished" in said.err and "..." not in said.err
@@ -86,14 +86,14 @@ def test_no_one_learns_from_held_out_documents(corpus: Path, tmp_path: Path) -> 
 
 
 def test_what_is_asked_wrongly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(ValueError, match=r"'nothing\.json': neither a file nor a tokenizer"):
+    with pytest.raises(ValueError, match=r"'nothing\.json': neither a file nor a known tokenizer"):
         entries(["default", "nothing.json"], [500])
     (tmp_path / "c.txt").write_text("one line\n")
     command = ["bench", str(tmp_path / "c.txt"), "--out", str(tmp_path / "out")]
     assert main([*command, "--first", "SuperBPE"]) == 1
-    assert "say a baseline and a number" in capsys.readouterr().err
+    assert "give a baseline and a number" in capsys.readouterr().err
     assert main(command) == 1
-    assert "no document of the corpus is held out" in capsys.readouterr().err
+    assert "too few documents to hold any out" in capsys.readouterr().err
 
 
 def test_a_folder_may_hold_rows_of_several_corpora(corpus: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_folder_may_hold_rows_of_several_corpora(corpus: Path, tmp_path: Path)
     assert other.measured["these"]["tokens"] != first.measured["these"]["tokens"]
     for path in out.glob("counts/*"):
         path.unlink()
-    with pytest.raises(ValueError, match="plain 500 are gone; compute with --again"):
+    with pytest.raises(ValueError, match="plain 500 are missing; run with --again"):
         row(corpus)
 
 

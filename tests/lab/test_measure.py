@@ -437,7 +437,7 @@ def test_speed_is_measured_in_turn() -> None:
     [([Words(), Words()], ["a"], 5), ([Words()], [], 5), ([Words()], ["a"], 0)],
 )
 def test_no_speed(peers: list[Peer], texts: list[str], repeats: int) -> None:
-    with pytest.raises(ValueError, match="pass some text and let repeats be at least 1"):
+    with pytest.raises(ValueError, match="pass some text, and repeat at least once"):
         speed(peers, texts, repeats)
 
 

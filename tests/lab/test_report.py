@@ -1,7 +1,8 @@
-"""Tables, pictures and the page: nothing is lost or taken for markup, and browsers show it well."""
+"""Tables, pictures and the page: no text is lost or taken for markup, and browsers show it well."""
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -16,14 +17,22 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from supratok.cli.main import main
-from supratok.lab.report import svg
+from supratok.common.text import visible
+from supratok.lab.baselines import BASELINES
+from supratok.lab.report import style
 from supratok.lab.report.page import Section, find, page
-from supratok.lab.report.tables import Table, best, figure, read, visible
+from supratok.lab.report.tables import Table, best, figure, read
+from supratok.recipe import PRESETS
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("jinja2")
 
 ANY = st.text(st.characters(exclude_categories=()), max_size=12)  # lone surrogates too
 HOSTILE = [
@@ -93,11 +102,11 @@ def test_a_comment_may_lie_beside_the_table(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"lines": [["1"]]}, "line 0 has 1 cells and the head 5"),
-        ({"lines": "no"}, "its 'lines' is \"no\""),
+        ({"lines": "no"}, "wrong type of 'lines': \"no\""),
         ({"paper": [5]}, "no place 5 for `paper`"),
-        ({"aside": [True]}, "its 'aside'"),
+        ({"aside": [True]}, "wrong type of 'aside'"),
         ({"pictures": ["../x.svg"]}, "'../x.svg' is no picture"),
-        ({"higer": [1]}, "with higer"),
+        ({"higer": [1]}, "higer unknown"),
     ],
 )
 def test_a_damaged_table_is_named(tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -108,7 +117,7 @@ def test_a_damaged_table_is_named(tmp_path: Path, change: dict[str, Any], messag
         read(tmp_path)
     assert str(path) in str(error.value) and "again" in str(error.value)
     path.write_text("[]")
-    with pytest.raises(ValueError, match="an object"):
+    with pytest.raises(ValueError, match="a JSON object"):
         read(tmp_path)
 
 
@@ -123,7 +132,7 @@ def test_best_is_by_group_and_direction() -> None:
 def test_visible_text_stays_in_its_line(text: str) -> None:
     shown = visible(text)
     shown.encode()
-    assert len(shown.splitlines()) <= 1
+    assert shown.isprintable() and len(shown.splitlines()) <= 1
     Tree.fromstring(f"<a>{shown.replace('&', '').replace('<', '')}</a>")
     assert visible(shown) == shown
 
@@ -132,7 +141,6 @@ def test_visible_text_stays_in_its_line(text: str) -> None:
 
 
 def drawings() -> dict[str, Callable[[], str]]:
-    pytest.importorskip("matplotlib")
     from supratok.lab.report import pictures
 
     names = {name: {1000: place + 1.0, 64_000: 2.0} for place, name in enumerate(HOSTILE)}
@@ -155,21 +163,35 @@ def drawings() -> dict[str, Callable[[], str]]:
     }
 
 
+SVG = "{http://www.w3.org/2000/svg}"
+
+
 @pytest.mark.parametrize("name", ["sweep", "bars", "languages", "trade"])
 def test_pictures(name: str) -> None:
     draw = drawings()[name]
     picture = draw()
     assert picture == draw()
     root = Tree.fromstring(picture)
-    space = "{http://www.w3.org/2000/svg}"
-    assert root.findtext(f"{space}title") == svg.title_of(picture) == "A title & more"
-    assert "alert(1)" in (root.findtext(f"{space}desc") or "")
-    assert re.findall(r"https?:[^\"' ]*", picture) == ["http://www.w3.org/2000/svg"]
-    drawn = re.sub("<style>.*?</style>", "", picture)
-    assert "#0000" not in drawn and not re.search(r"(fill|stroke):#", drawn)  # colours are classes
-    words = [element.text for element in root.iter(f"{space}text")]
-    assert any("<script>" in (word or "") for word in words)
-    assert {"title", "desc"} <= {element.get("id") for element in root.iter()}
+    assert root.findtext(f"{SVG}title") == "A title & more"
+    assert "alert(1)" in root.findtext(".//{*}description", "")
+    names = ["href", "{http://www.w3.org/1999/xlink}href"]
+    links = [element.get(name, "#") for element in root.iter() for name in names]
+    assert all(link.startswith("#") for link in links) and not re.search(r"url\((?!#)", picture)
+    words = [element.text for element in root.iter(f"{SVG}text")]
+    assert any("<script>" in (word or "") for word in words)  # text stays text
+
+
+def test_a_tokenizer_looks_the_same_in_every_picture() -> None:
+    """And unlike any other: by its marker and dashes too, for black and white."""
+    assert {*PRESETS, *BASELINES} == set(style.TOKENIZERS)
+    every = style.styles(style.TOKENIZERS)
+    assert style.styles(["other", "SuperBPE"])["SuperBPE"] == every["SuperBPE"]
+    looks = [str((look["color"], look["marker"])) for look in every.values()]
+    uncoloured = [str((look["marker"], look["linestyle"])) for look in every.values()]
+    assert len(set(looks)) == len(set(uncoloured)) == len(every)
+    mixed = style.styles(["validation", "dense", "test", "the paper"], paper=["the paper"])
+    assert len({str(look) for look in mixed.values()}) == 4
+    assert mixed["the paper"]["markerfacecolor"] == style.GROUND
 
 
 def test_what_a_person_has_set_does_not_change_pictures() -> None:
@@ -181,75 +203,49 @@ def test_what_a_person_has_set_does_not_change_pictures() -> None:
 
 
 def test_drawing_nothing_is_an_error() -> None:
-    pytest.importorskip("matplotlib")
     from supratok.lab.report import pictures
 
     with pytest.raises(ValueError, match="no figures to draw"):
         pictures.bars({"x": {}}, title="Nothing")
 
 
-@given(st.lists(st.floats(0, 300), min_size=1, max_size=12).map(sorted))
-def test_labels_lie_apart_and_within(heights: list[float]) -> None:
-    pytest.importorskip("matplotlib")
-    from supratok.lab.report.pictures import _apart
-
-    placed = _apart(heights, 16, 10, 330)
-    assert all(high - low > 15.999 for low, high in zip(placed, placed[1:], strict=False))
-    assert placed[0] > 9.999 and placed[-1] < 330.001
-    if all(high - low >= 16 for low, high in zip([-6.0, *heights], heights, strict=False)):
-        assert placed == pytest.approx(heights)
+def channels(colour: str) -> NDArray[np.float64]:
+    return np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
 
 
-def luminance(colour: str) -> float:
-    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def in_the_dark(light: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As the page says: invert(1) hue-rotate(180deg), and screen on the ground. The matrix is that
+    of the CSS filter effects."""
+    matrix = [[-0.574, 1.430, 0.144], [0.426, 0.430, 0.144], [0.426, 1.430, -0.856]]
+    turned = np.clip(matrix @ (1 - light), 0, 1)
+    return np.asarray(1 - (1 - turned) * (1 - channels("#16181b")))
 
 
-def contrast(one: str, other: str) -> float:
-    low, high = sorted((luminance(one), luminance(other)))
+def contrast(*colours: NDArray[np.float64]) -> float:
+    linear = [np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) for c in colours]
+    low, high = sorted(float(parts @ [0.2126, 0.7152, 0.0722]) for parts in linear)
     return (high + 0.05) / (low + 0.05)
 
 
 def test_contrast() -> None:
-    for name, (light, dark) in svg.COLOURS.items():
-        if name != "faint":
-            assert contrast(light, svg.LIGHT) >= 4.5 and contrast(dark, svg.DARK) >= 4.5, name
-    style = page([Section(example(), [])])
-    for said in re.findall(r":root \{(.*?)\}", style, re.S):
-        tones = dict(re.findall(r"--(\w+): (#\w+);", said))
+    white = channels(style.GROUND)
+    for light in map(channels, (*style.COLOURS, style.INK, style.MUTED)):
+        assert contrast(light, white) >= 4.5
+        assert contrast(in_the_dark(light), in_the_dark(white)) >= 4.5
+    text = page([Section(example(), [])])
+    for said in re.findall(r":root \{(.*?)\}", text, re.S):
+        tones = {name: channels(tone) for name, tone in re.findall(r"--(\w+): (#\w+);", said)}
         for ink in ("ink", "muted", "link"):
             for ground in ("ground", "tint", "paper"):
                 assert contrast(tones[ink], tones[ground]) >= 4.5, (ink, ground)
-    assert {svg.LIGHT, svg.DARK} == set(re.findall(r"--ground: (#\w+);", style))
-
-
-def test_only_what_draws_comes_into_a_page() -> None:
-    bad = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
-      onload="a()" viewBox="0 0 1 1" class="box"><script>a()</script><style>*{color:red}</style>
-      <image href="http://x/y.png"/><a href="javascript:a()"><text>in a link</text></a>
-      <foreignObject><p>html</p></foreignObject><!-- no --><animate attributeName="d"/>
-      <g style="fill:#123456;background:url(http://x);stroke:url(#p)" fill="URL(http://x)"/>
-      <defs><path id="m" d="M 0 0"/><path id="never" d="M 1 1"/></defs>
-      <use xlink:href="#m" clip-path="url(#m)"/><use href="other.svg#m"/>
-      <text>a &lt;b&gt; text</text></svg>"""
-    assert svg.inline(bad, "p.") == (
-        '<svg viewBox="0 0 1 1"><g style="fill:#123456;"></g><defs><path id="p.m" d="M 0 0"></path>'
-        '<path d="M 1 1"></path></defs><use href="#p.m" clip-path="url(#p.m)"></use><use></use>'
-        "<text>a &lt;b&gt; text</text></svg>"
-    )
-    for wrong in ("", "<html/>", "<svg>"):
-        with pytest.raises(ValueError, match="not an SVG picture"):
-            svg.inline(wrong, "")
+    assert re.findall(r"--ground: (#\w+);", text) == [style.GROUND, "#16181b"]
 
 
 # --- The page
 
 
 class Reader(HTMLParser):
-    """What stands in a page; an error if elements are not nested as they should be."""
+    """The elements and text of a page; fails if elements are not properly nested."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -264,7 +260,7 @@ class Reader(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         assert len(dict(attrs)) == len(attrs)
-        if tag != "meta":
+        if tag not in ("meta", "img"):
             self.open.append(tag)
         if tag in ("td", "th"):
             self.cells.append("")
@@ -285,6 +281,9 @@ class Reader(HTMLParser):
         raise AssertionError(data)
 
 
+DATA = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=]*")
+
+
 def check(text: str, tables: int) -> Reader:
     reader = Reader(text)
     text.encode()
@@ -295,8 +294,10 @@ def check(text: str, tables: int) -> Reader:
     assert len(set(ids)) == len(ids)
     assert {value[1:] for _, name, value in values if name == "href"} <= set(ids)
     assert all(value[:1] == "#" for _, name, value in values if name == "href")
-    assert not [name for _, name, _ in values if name == "src" or name.startswith("on")]
-    assert {tag for tag, _ in reader.tags} & {"script", "link", "img", "iframe"} == set()
+    assert not [name for _, name, _ in values if name.startswith("on")]
+    assert {tag for tag, _ in reader.tags} & {"script", "link", "svg", "iframe"} == set()
+    sources = [(tag, value) for tag, name, value in values if name == "src"]
+    assert all(tag == "img" and DATA.fullmatch(value) for tag, value in sources)
     assert not re.search(r"//|@import|url\((?!#)", text.split("</head>")[0])
     assert [tag for tag, _ in reader.tags].count("table") == tables
     return reader
@@ -312,9 +313,11 @@ def test_a_page_of_what_runs_wrote(tmp_path: Path) -> None:
     reader = check(text, 4)
     tags = [tag for tag, _ in reader.tags]
     assert not re.search(r"https?:|url\((?!#)", text)
-    assert tags.count("svg") == 8 and tags.count("nav") == 1
+    assert tags.count("img") == 8 and tags.count("nav") == 1
+    described = [found["alt"] for tag, found in reader.tags if tag == "img"]
+    assert all("<script>alert(1)</script>" in (words or "") for words in described)
     assert text == page(find([tmp_path / "runs", tmp_path / "runs/bars"]))
-    assert '<html lang="en">' in text and 'href="#sweep-4"' in text
+    assert '<html lang="en">' in text and 'href="#section-4"' in text
 
 
 def test_what_a_table_says_is_on_the_page() -> None:
@@ -328,6 +331,20 @@ def test_what_a_table_says_is_on_the_page() -> None:
     assert text.count('class="number paper"') == 6
     assert "<p><bdi>One <code>Recipe()</code>.</bdi></p>" in text
     assert "<strong>strong</strong> <em>words</em>" in text
+
+
+def test_a_hostile_picture_stays_in_its_frame() -> None:
+    bad = """<svg xmlns="http://www.w3.org/2000/svg" onload="a()"><script>a()</script>
+      <title>&lt;/figcaption>&lt;script>a()&lt;/script></title>
+      <metadata><description>" onerror="a()</description></metadata></svg>"""
+    text = page([Section(example(), [bad])])
+    ((_, image),) = (found for found in check(text, 1).tags if found[0] == "img")
+    assert image["alt"] == '" onerror="a()' and set(image) == {"src", "alt"}
+    assert base64.b64decode((image["src"] or "").partition(",")[2]).decode() == bad
+    assert "<figcaption><bdi>&lt;/figcaption&gt;&lt;script&gt;" in text
+    for wrong in ("", "<html/>", "<svg>"):
+        with pytest.raises(ValueError, match="not an SVG picture"):
+            page([Section(example(), [wrong])])
 
 
 def test_hostile_text_stays_text() -> None:
@@ -393,7 +410,7 @@ PROBE = """<!DOCTYPE html><body><pre></pre>
     const style = name => frame.contentWindow.getComputedStyle(page.querySelector(name));
     return {over: page.documentElement.scrollWidth - page.documentElement.clientWidth,
             box: box.scrollWidth - box.clientWidth, ground: style("body").backgroundColor,
-            bar: style(".f1").fill, picture: page.querySelector("svg").clientWidth} })) }
+            filter: style("img").filter, picture: page.querySelector("img").clientWidth} })) }
 </script></body>"""
 
 
@@ -420,4 +437,4 @@ def test_in_a_browser(tmp_path: Path, dark: bool) -> None:
     assert narrow["box"] > 100  # the table scrolls, not the page
     assert 300 < narrow["picture"] <= 330 and broad["picture"] <= 36 * 16
     assert narrow["ground"] == ("rgb(22, 24, 27)" if dark else "rgb(255, 255, 255)")
-    assert narrow["bar"] == ("rgb(108, 178, 255)" if dark else "rgb(11, 92, 173)")
+    assert narrow["filter"] == ("invert(1) hue-rotate(180deg)" if dark else "none")

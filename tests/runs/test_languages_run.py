@@ -196,4 +196,4 @@ def test_sentence_of_a_finished_file(
     assert mine[1] == "mine.json" and mine[6] == ours[6]
     with pytest.raises(SystemExit):
         script("sentence").main(["--out", str(tmp_path), "--only", "nothing.json"])
-    assert "neither a file nor a tokenizer that is known" in capsys.readouterr().err
+    assert "neither a file nor a known tokenizer" in capsys.readouterr().err

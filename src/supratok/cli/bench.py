@@ -1,9 +1,9 @@
-"""`supratok bench`: tokenizers held against each other on your own corpus.
+"""`supratok bench`: compare tokenizers on your own corpus.
 
 supratok bench corpus/*.jsonl.zst --sizes 32000 64000 --out bench
 supratok bench corpus/*.jsonl.zst --tokenizers default SuperBPE my.json --sizes 64000 --out bench
 
-A finished row is kept in the folder and not computed again, so a run that was stopped goes on.
+The folder keeps every finished row, so an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -23,30 +23,49 @@ DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(interrupted="interrupted; the finished rows are kept, run it again")
+    command.set_defaults(interrupted="interrupted; finished rows are kept, run it again to resume")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--sizes", nargs="+", type=int, default=[32_000], metavar="N", help="vocabulary sizes")
+    add(
+        "--sizes",
+        nargs="+",
+        type=int,
+        default=[32_000],
+        metavar="N",
+        help="vocabulary sizes (32000)",
+    )
     add(
         "--tokenizers",
         nargs="+",
         default=list(DEFAULT),
         metavar="T",
         help=f"presets ({', '.join(PRESETS)}), baselines ({', '.join(BASELINES)}) or files; the"
-        f" first is what the others are compared with (default: {' '.join(DEFAULT)})",
+        f" others are compared with the first (default: {' '.join(DEFAULT)})",
     )
-    add("--test", nargs="+", type=Path, metavar="FILES", help="to measure on; else held-out text")
+    add(
+        "--test",
+        nargs="+",
+        type=Path,
+        metavar="FILES",
+        help="documents to measure on (default: held-out ones)",
+    )
     add(
         "--first",
         action="append",
         default=[],
         metavar="T=N",
-        help="a baseline that learns from the first N documents only; may be repeated",
+        help="train the baseline T on the first N documents only; may be repeated",
     )
-    add("--out", type=Path, required=True, metavar="FOLDER", help="rows, tables and the report")
-    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
-    add("--again", action="store_true", help="compute every row anew")
-    add("--estimate", action="store_true", help="say what it would take, and do nothing")
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="folder for rows, tables and the report",
+    )
+    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    add("--again", action="store_true", help="compute finished rows again")
+    add("--estimate", action="store_true", help="print the time and memory needed, and stop")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -59,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
         threads=args.threads,
         again=args.again,
     )
-    _tell(bench, wanted)
+    _print_estimate(bench, wanted)
     if args.estimate:
         return
     rows = [bench.row(entry) for entry in wanted]
@@ -72,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     print(table.markdown(), end="")
     report = args.out / "report.html"
     report.write_text(page(find([args.out]), None), encoding="utf-8", newline="\n")
-    print(f"{report}: to look at, or to send", file=sys.stderr)
+    print(f"{report}: open it in a browser, or send it", file=sys.stderr)
 
 
 def _tests(paths: list[Path] | None) -> dict[str, list[str]] | None:
@@ -89,13 +108,13 @@ def _first(given: list[str]) -> dict[str, int]:
     for one in given:
         name, _, count = one.rpartition("=")
         if name not in BASELINES or not count.isdigit() or int(count) < 1:
-            raise ValueError(f"--first {one}: say a baseline and a number, such as SuperBPE=10000")
+            raise ValueError(f"--first {one}: give a baseline and a number, such as SuperBPE=10000")
         found[name] = int(count)
     return found
 
 
-def _tell(bench: Bench, wanted: list[Entry]) -> None:
-    """What is to be done, before it is begun."""
+def _print_estimate(bench: Bench, wanted: list[Entry]) -> None:
+    """Print the rows to compute, with time and memory."""
     missing = [entry for entry in wanted if not bench.is_done(entry)]
     done = len(wanted) - len(missing)
     total = 0.0
@@ -104,7 +123,7 @@ def _tell(bench: Bench, wanted: list[Entry]) -> None:
         total += seconds
         print(f"{entry.label}: about {_time(seconds)}, {memory / 1e9:.1f} GB", file=sys.stderr)
     text = f"{len(missing)} rows to compute, {done} finished"
-    print(f"{text}; about {_time(total)}, to a factor of two", file=sys.stderr)
+    print(f"{text}; about {_time(total)}, within a factor of two", file=sys.stderr)
 
 
 def _time(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The histogram of entropies: in characters for the terminal, and as a picture."""
+"""The histogram of entropies, in characters for the terminal and as a picture."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from rich.console import Console
 from rich.text import Text
 
 from ..common.files import whole_file
+from ..common.packages import package
+from ..common.text import visible
 from ..corpus.curate import BINS, STEPS
+from ..lab.report import style
 from .common import check_writable
 from .show import new_console, new_table
 
 HEIGHT = 8  # rows of the histogram in the terminal
-MOST_BITS = 42  # a pair of characters has no more: a threshold beyond is not drawn
+MOST_BITS = 42  # the entropy of a pair of characters is lower; a threshold above is not drawn
 STYLES = ("red", "yellow", "green")
-COLOURS = ("#c8553d", "#e0a030", "#3a7d5c")
+COLOURS = [style.COLOURS[place] for place in (1, 0, 2)]
 
 
 # --- The terminal ----------------------------------------------------------------------------
@@ -55,9 +58,9 @@ def _amounts(row: Mapping[str, int]) -> list[str]:
 
 
 def histogram(facts: Mapping[str, Any], console: Console) -> list[Text]:
-    """Columns as high as there are documents, the bits below; thresholds stand out as lines.
+    """One column for each step of bits, as high as its documents, with the thresholds as lines.
 
-    A column that is not empty is always to be seen, however low.
+    A column that is not empty always shows, however low.
     """
     levels = " .....:::#" if console.options.ascii_only else " ▁▂▃▄▅▆▇█"
     bar, floor, cross = "|-+" if console.options.ascii_only else "│─┼"
@@ -78,8 +81,8 @@ def histogram(facts: Mapping[str, Any], console: Console) -> list[Text]:
 
 
 def _columns(facts: Mapping[str, Any], room: int) -> tuple[list[list[int]], int, int]:
-    """The documents of each column by bin, the place of the first column, and the steps that each
-    is wide: as few as the room allows. Place 3 of columns of 2 steps begins at step 6."""
+    """The documents of each column by bin, the place of the first column, and the width of a
+    column in steps, as few as the room allows: column 3 of width 2 begins at step 6."""
     steps = _steps(facts)
     drawn = [int(facts[name] * STEPS) for name in ("low", "high") if facts[name] <= MOST_BITS]
     least, most = min([*steps, *drawn]), max([*steps, *drawn])
@@ -92,7 +95,7 @@ def _columns(facts: Mapping[str, Any], room: int) -> tuple[list[list[int]], int,
 
 
 def _steps(facts: Mapping[str, Any]) -> dict[int, list[int]]:
-    """By step of the histogram: the documents of each bin, kept or not."""
+    """By step of the histogram: the documents of each bin, kept and dropped."""
     found = facts["histogram"]
     rows = [map(sum, zip(found[n]["dropped"], found[n]["kept"], strict=True)) for n in BINS]
     first = round(found["start"] * STEPS)
@@ -104,7 +107,7 @@ def _column(bits: float, width: int) -> int:
 
 
 def _below(columns: int, first: int, width: int, highest: int) -> list[Text]:
-    """The whole bits at their columns, and what a column stands for."""
+    """The scale in whole bits, and the width of a column."""
     labels = ""
     for bit in range(MOST_BITS + 1):
         place = -(-bit * STEPS // width) - first
@@ -118,42 +121,34 @@ def _below(columns: int, first: int, width: int, highest: int) -> list[Text]:
 
 
 def check_picture(path: Path) -> None:
-    """Before the reading: can it be drawn, and written?"""
+    """Refuse a picture that cannot be drawn or written, before the corpus is read."""
     if path.suffix.lower() not in (".png", ".svg"):
         raise ValueError(f"--picture {path}: name it .png or .svg")
     check_writable(path, "--picture")
-    _matplotlib()
-
-
-def _matplotlib() -> Any:
-    try:
-        import matplotlib.figure
-    except ImportError as error:
-        raise ImportError("--picture needs matplotlib: pip install supratok[lab]") from error
-    return matplotlib
+    package("matplotlib", "lab")
 
 
 def draw(facts: Mapping[str, Any], name: str, path: Path) -> None:
-    """The histogram as a picture: the kept documents solid, the others pale."""
-    library = _matplotlib()
-    look = {"font.size": 10, "svg.hashsalt": "supratok"}  # the salt: the same file each time
-    with library.rc_context(look), whole_file(path) as file:
-        figure = library.figure.Figure(figsize=(8, 4.5), layout="constrained")
-        axes = figure.add_subplot()
+    """Draw the histogram: kept documents solid, dropped ones pale."""
+    with style.house_style(), whole_file(path) as file:
+        figure, axes = style.new_figure(height=340)
         _draw_bars(axes, facts)
         _draw_thresholds(axes, facts)
+        title, summary = visible(name), _summary(facts)
+        axes.set_title(f"{title}: {summary}", color=style.INK, pad=22)
         axes.set_xlabel("entropy of character bigrams, bits")
-        axes.set_ylabel(f"documents per {1 / STEPS:g} bit (pale: not kept)")
-        axes.set_title(_title(facts, name), loc="left", fontsize=11, pad=20)
-        figure.legend(frameon=False, loc="outside lower center", ncols=3, fontsize=9)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.yaxis.set_major_formatter(library.ticker.StrMethodFormatter("{x:,.0f}"))
-        form = path.suffix.lower().removeprefix(".")
-        figure.savefig(file, format=form, dpi=160, metadata={"Date": None} if form == "svg" else {})
+        axes.set_ylabel(f"documents per {1 / STEPS:g} bit (pale: dropped)")
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        handles, labels = axes.get_legend_handles_labels()
+        style.add_legend(figure, handles, labels, side="lower")
+        if path.suffix.lower() == ".svg":
+            file.write(style.svg(figure, f"Entropy of {title}", summary).encode())
+        else:
+            figure.savefig(file, format="png", dpi=160)
 
 
 def _draw_bars(axes: Any, facts: Mapping[str, Any]) -> None:
-    """Invariant: the six parts of a step (kept and not, of each bin) stand on one another."""
+    """Invariant: each step stacks six parts, kept and dropped documents of each bin."""
     found = facts["histogram"]
     length = len(found["low"]["kept"])
     places = [found["start"] + number / STEPS for number in range(length)]
@@ -168,25 +163,25 @@ def _draw_bars(axes: Any, facts: Mapping[str, Any]) -> None:
                 label=label if part == "kept" else None, linewidth=0,
             )  # fmt: skip
             base = [low + more for low, more in zip(base, rows, strict=True)]
+    axes.set_ylim(0, 1.05 * max(base))
 
 
 def _draw_thresholds(axes: Any, facts: Mapping[str, Any]) -> None:
     for name in ("low", "high"):
         if facts[name] <= MOST_BITS:
-            axes.axvline(facts[name], color="#444444", linewidth=1, linestyle="--")
+            axes.axvline(facts[name], color=style.MUTED, linewidth=1, linestyle="--")
             axes.text(
                 facts[name], 1.01, f"{facts[name]:.4g}", transform=axes.get_xaxis_transform(),
-                color="#444444", ha="center", fontsize=9,
+                color=style.MUTED, ha="center",
             )  # fmt: skip
 
 
-def _title(facts: Mapping[str, Any], name: str) -> str:
+def _summary(facts: Mapping[str, Any]) -> str:
     rows = facts["bins"].values()
     documents, kept = sum(r["documents"] for r in rows), sum(r["kept"] for r in rows)
     characters = sum(r["characters"] for r in rows)
     share = sum(r["kept_characters"] for r in rows) / max(1, characters)
-    plain = name.replace("$", r"\$")  # no formula
     return (
-        f"{plain}: {documents:,} documents, {characters / 1e6:,.1f} M characters\n"
+        f"{documents:,} documents, {characters / 1e6:,.1f} M characters\n"
         f"kept: {kept / documents:.1%} of the documents, {share:.1%} of the characters"
     )

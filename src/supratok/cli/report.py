@@ -1,8 +1,8 @@
-"""`supratok report`: the tables and pictures of runs as one page, to be sent to a colleague.
+"""`supratok report`: one page of the tables and pictures of runs, to send to a colleague.
 
 supratok report build/runs --out report.html --title 'Our corpus, November'
 
-The page needs neither network nor script: see lab/report.py.
+The page needs neither network nor script: see `lab/report/page.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from .common import check_writable
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(interrupted="interrupted, nothing was written")
+    command.set_defaults(interrupted="interrupted; nothing is written")
     add = command.add_argument
-    add("files", nargs="+", metavar="FOLDER", help="of a run, or of several runs")
-    add("--out", type=Path, required=True, metavar="PATH", help="the page to write: report.html")
-    add("--title", metavar="TEXT", help="at the top of the page")
+    add("files", nargs="+", metavar="FOLDER", help="the folder of one run or of several")
+    add("--out", type=Path, required=True, metavar="PATH", help="page to write: report.html")
+    add("--title", metavar="TEXT", help="title of the page")
 
 
 def run(args: argparse.Namespace) -> None:

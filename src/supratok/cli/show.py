@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..common.text import visible
+
 
 def coloured(tokens: Sequence[str], colours: bool = True) -> Text:
     """Tokens side by side in two colours by turns or, without colours, with bars between."""
@@ -18,11 +20,6 @@ def coloured(tokens: Sequence[str], colours: bool = True) -> Text:
         text.append("" if colours or number == 0 else "|")
         text.append(visible(token), style="black on cyan" if number % 2 else "black on yellow")
     return text
-
-
-def visible(text: str) -> str:
-    r"""Nothing that moves a cursor: a newline is written \n."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def new_table(*columns: str) -> Table:

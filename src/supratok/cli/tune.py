@@ -1,11 +1,11 @@
-"""`supratok tune`: look for the recipe with the best score on your corpus (paper 3.5).
+"""`supratok tune`: search for the recipe with the best score on your corpus (paper 3.5).
 
 supratok tune corpus/*.jsonl.zst --out study
 supratok tune corpus/*.jsonl.zst --out study --trials 200 --jobs 2
 supratok tune corpus.jsonl --space vocab_size=16000:32000:4000 --space phrase_price=1:3:0.5 --out s
 supratok train corpus/*.jsonl.zst --recipe study/recipe.toml --out my.json
 
-Run it again and it goes on, up to --trials in all.
+Run it again to resume, up to --trials in all.
 """
 
 from __future__ import annotations
@@ -23,36 +23,62 @@ from .common import FILES
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(interrupted="interrupted; the finished trials are kept, run it again")
+    command.set_defaults(
+        interrupted="interrupted; finished trials are kept, run it again to resume"
+    )
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--out", type=Path, required=True, metavar="FOLDER", help="the study and what comes of it")
-    add("--trials", type=int, default=100, metavar="N", help="in all, with those of earlier runs")
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help="folder for the study and its results",
+    )
+    add(
+        "--trials",
+        type=int,
+        default=100,
+        metavar="N",
+        help="trials in all, earlier runs included (100)",
+    )
     space = " ".join(f"{name}={found}" for name, found in PAPER.items())
     add(
         "--space",
         action="append",
         default=[],
         metavar="RANGE",
-        help="NAME=LOW:HIGH[:STEP] or NAME=VALUE, of any number in a recipe, or a TOML file of"
-        f" such; may be repeated; changes or adds to {space}",
+        help="NAME=LOW:HIGH[:STEP] or NAME=VALUE for any number in a recipe, or a TOML file of such"
+        f" lines; may be repeated; changes or extends {space}",
     )
-    add("--preset", choices=PRESETS, default="default", help="where recipes start (default)")
-    add("--width", type=int, default=256, metavar="W", help="of the validation model (256)")
-    add("--model-tokens", type=int, default=2_000_000, metavar="N", help="it learns from (2000000)")
+    add(
+        "--preset",
+        choices=PRESETS,
+        default="default",
+        help="preset that recipes start from (default)",
+    )
+    add("--width", type=int, default=256, metavar="W", help="width of the validation model (256)")
+    add(
+        "--model-tokens",
+        type=int,
+        default=2_000_000,
+        metavar="N",
+        help="tokens that the model learns from (2000000)",
+    )
     add(
         "--weights",
         nargs=3,
         type=float,
         default=[1.0, 1.0, 1.0],
         metavar=("A", "B", "G"),
-        help="of compression, perplexity and latency (1 1 1); with G=0 scores can be repeated",
+        help="weights of compression, perplexity and latency (1 1 1); with G=0 scores are"
+        " reproducible",
     )
-    add("--seed", type=int, default=0, metavar="N")
-    add("--jobs", type=int, default=1, metavar="N", help="trials at a time, each a process")
-    add("--threads", type=int, metavar="N", help="of each job; the cores are shared, unless said")
-    add("--device", default="auto", metavar="D", help="of the model: cpu, cuda or auto")
-    add("--quiet", action="store_true", help="show nothing but errors and the table")
+    add("--seed", type=int, default=0, metavar="N", help="random seed (0)")
+    add("--jobs", type=int, default=1, metavar="N", help="trials at a time, in processes (1)")
+    add("--threads", type=int, metavar="N", help="threads of each job (default: cores / jobs)")
+    add("--device", default="auto", metavar="D", help="device of the model: cpu, cuda or auto")
+    add("--quiet", action="store_true", help="print only errors and the table")
 
 
 def run(args: argparse.Namespace) -> None:

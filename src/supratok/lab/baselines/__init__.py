@@ -1,4 +1,4 @@
-"""The tokenizers that ours is compared with: trained once, and kept."""
+"""Baselines: the tokenizers to compare ours with, trained once and kept."""
 
 from .store import BASELINES, Documents, Estimate, Trained, estimate, losses, trained
 

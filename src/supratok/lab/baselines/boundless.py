@@ -1,19 +1,19 @@
-"""BoundlessBPE (Schmidt et al. 2025): whole neighbouring words become tokens when each is one.
+"""BoundlessBPE (Schmidt et al. 2025): neighbouring words merge when each is a token.
 
 BPE learns inside the pieces of a pattern (here GPT-4o's, one of the authors' two). As soon as two
-neighbouring pieces are each a single token, the pair of them competes with all other pairs: a
-"supermerge". Both must be words (letters with blanks, underscores and apostrophes). Of the
-authors' options the one without deletions is taken.
+neighbouring pieces are each a single token, their pair competes with all other pairs: a
+"supermerge". Both must be words (letters with spaces, underscores and apostrophes). Of the authors'
+options this is the one without deletions.
 
-Two phases give the same as one queue for both (Schmidt et al. 2026 found so too). What is learnt
-inside words does not depend on supermerges. And a pair of words occurs no oftener than either
-word, nor either word than the merge that completed it: so words are always there in time. Hence
-first all merges inside words, then the supermerges of words that became tokens, each with its
-count; and the vocabulary is the most frequent of both. Of equals the merge inside words is first
-(with the authors the supermerge), then the pair with the older tokens.
+Two phases give the same result as one queue for both (Schmidt et al. 2026 found so too). Merges
+inside words do not depend on supermerges. And a pair of words is at most as frequent as either
+word, and a word as the merge that completed it: so both words are tokens before their supermerge.
+Hence we learn first all merges inside words, then the supermerges of words that became tokens, and
+keep the most frequent of both. Of equals the merge inside words comes first (with the authors the
+supermerge), then the pair with the older tokens.
 
 The authors' program keeps every document as Python objects and took days for a gigabyte. Here
-words are numbers, found by stock `tokenizers`, and both phases are `merging.Learner`.
+stock `tokenizers` numbers the words, and both phases are `merging.Learner`.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def boundless(texts: Iterable[str], vocab_size: int) -> dict[str, Any]:
 
 
 def _words(texts: Iterable[str]) -> tuple[list[str], Symbols]:
-    """All pieces of the pattern (bytes as letters, the most frequent first), and the texts as
-    numbers of pieces with END after each text."""
+    """All pieces of the pattern (bytes as letters, the most frequent first), and the texts as ids
+    of pieces, with END after each text."""
     own = tokenizers()
     tokenizer = own.Tokenizer(own.models.WordLevel())
     tokenizer.pre_tokenizer = splitter(PATTERN)
@@ -74,7 +74,7 @@ def _numbers(tokenizer: Any, texts: list[str]) -> Symbols:
 
 
 def _inside_words(words: list[str], counts: Counts, wanted: int) -> list[Counted]:
-    """Plain BPE over distinct words, each counted as often as it occurs."""
+    """Plain BPE over distinct words, weighted by their counts."""
     alphabet = sorted(letter_of_byte())
     number = {letter: id for id, letter in enumerate(alphabet)}
     letters = [[*map(number.__getitem__, word), END] for word in words]
@@ -86,7 +86,7 @@ def _inside_words(words: list[str], counts: Counts, wanted: int) -> list[Counted
 def _across_words(
     words: list[str], stream: Symbols, inside: list[Counted], wanted: int
 ) -> list[Counted]:
-    """Supermerges of the words that are tokens. Others, and what is no word, stand between."""
+    """Supermerges of the words that are tokens; other pieces separate them."""
     tokens = {left + right for _, (left, right) in inside}
     able = [id for id, word in enumerate(words) if word in tokens and is_word(word)]
     number = np.full(len(words) + 1, END, dtype=np.int32)  # the last for END itself
@@ -104,8 +104,8 @@ def _learn(
     weights: Counts | None = None,
     least: int = 0,
 ) -> list[Counted]:
-    """Merges with their counts; none whose text is a token already, as with the authors, and none
-    rarer than `least`: no room will be left for it."""
+    """Merges with their counts, without those whose text is a token (as with the authors) and those
+    rarer than `least`, which will have no room."""
     learner = Learner(
         symbols,
         texts,

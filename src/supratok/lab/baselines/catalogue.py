@@ -1,6 +1,6 @@
-"""The baselines one by one: their settings, what they lose, what they cost, how they are trained.
+"""The baselines one by one: settings, losses, cost, and how to train each.
 
-Settings are those of the paper's Appendix C. Where it is silent, a comment says what was chosen.
+The settings are those of the paper's Appendix C. Where it is silent, a comment names our choice.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from . import boundless, stock, superbpe
 Facts = dict[str, Any]
 
 
-# --- What a baseline is ----------------------------------------------------------------------
+# --- A baseline ------------------------------------------------------------------------------
 
 
 class Documents:
-    """The documents of a corpus, or the first of them, as often as they are asked for."""
+    """The documents of a corpus, or the first of them; can be iterated many times."""
 
     def __init__(self, source: Source, first: int | None = None) -> None:
         self._corpus, self._first = open_corpus(source), first
-        self.progress = Progress()  # is told how far a reading is
+        self.progress = Progress()  # shows how far the reading is
 
     def __iter__(self) -> Iterator[str]:
         for text in itertools.islice(self._corpus, self._first):
@@ -41,7 +41,7 @@ class Documents:
 
     @functools.cached_property
     def facts(self) -> Facts:
-        """How much there is, and a digest of it, by one reading."""
+        """The number of documents and bytes and a digest, by one reading."""
         digest, documents, size = hashlib.sha256(), 0, 0
         for text in self:
             data = text.encode()
@@ -52,29 +52,29 @@ class Documents:
 
 @dataclass(frozen=True)
 class Job:
-    """What a baseline is to be trained on, and where it is to write."""
+    """A training: its documents, vocabulary size and output."""
 
     documents: Documents
     vocab_size: int
     file: Path
-    shared: Path  # what several sizes have in common is kept in this file
+    shared: Path  # a file for intermediate results that several sizes share
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What training takes, for `baselines.estimate`. Measured on two cores of a shared machine, on
+    """The cost of training, for `baselines.estimate`. Measured on two cores of a shared machine, on
     5,000 English documents (11.9 MB) at 8,000 and 16,000 tokens and 20,000 documents (47.8 MB) at
-    16,000 and 64,000; rounded up. With both readings where there are two."""
+    16,000 and 64,000; rounded up. Includes both readings of baselines that read twice."""
 
     seconds_per_megabyte: float
     seconds_per_thousand_tokens: float
-    bytes_per_byte: float  # of memory for a byte of text, above what the program takes by itself
+    bytes_per_byte: float  # of memory for a byte of text, beyond that of the program
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """One way to learn a tokenizer. `settings` are all that it depends on beside the corpus and
-    the size. `loses` says what does not come back from a lossy one."""
+    """One way to learn a tokenizer, which depends on `settings`, the corpus and the size only.
+    `loses`: what decoding does not restore, if anything."""
 
     name: str
     settings: Mapping[str, Any]
@@ -91,7 +91,7 @@ class Baseline:
         return bool(self.loses)
 
 
-# --- How each is trained ---------------------------------------------------------------------
+# --- Training --------------------------------------------------------------------------------
 
 
 def _bpe_standard(job: Job, settings: Mapping[str, Any]) -> Facts:
@@ -122,7 +122,7 @@ def _sentencepiece(job: Job, settings: Mapping[str, Any]) -> Facts:
 def _superbpe(job: Job, settings: Mapping[str, Any]) -> Facts:
     by_line, wanted = settings["by_line"], superbpe.inherited(job.vocab_size)
     kept: Facts = json.loads(job.shared.read_text()) if job.shared.exists() else {"asked": -1}
-    if kept["asked"] < wanted:  # a smaller one is the beginning of a larger one
+    if kept["asked"] < wanted:  # fewer merges are the beginning of more
         began = time.monotonic()
         merges = superbpe.stage_1(job.documents, wanted, by_line)
         kept = {"asked": wanted, "seconds": time.monotonic() - began, "merges": merges}
@@ -141,7 +141,7 @@ def _boundless(job: Job, settings: Mapping[str, Any]) -> Facts:
     return {"supermerges": len(document["supermerges"])}
 
 
-# --- Which there are -------------------------------------------------------------------------
+# --- All baselines ---------------------------------------------------------------------------
 
 _SENTENCEPIECE = {  # Appendix C, for all three
     "character_coverage": 0.9995,
@@ -151,29 +151,29 @@ _SENTENCEPIECE = {  # Appendix C, for all three
     "unk_id": 1,
     "bos_id": 2,
     "eos_id": 3,
-    # The paper is silent on what follows; these are the package's defaults, written down so that
-    # another version of it changes nothing. Texts are given line by line, as from a file.
+    # Choice: the paper is silent on the rest. These are the package's defaults, fixed here so that
+    # another version changes nothing. SentencePiece gets texts line by line, as from a file.
     "max_sentence_length": 4192,  # bytes; longer lines are left out
-    "max_sentencepiece_length": 16,  # characters: no longer token, which is short for phrases
-    "num_threads": 16,  # it has a part in the sums of the unigram model
+    "max_sentencepiece_length": 16,  # characters of a token, which is short for phrases
+    "num_threads": 16,  # it affects the sums of the unigram model
     "byte_fallback": False,
     "split_digits": False,
     "hard_vocab_limit": True,
 }
 _SP_LOSES = (
-    "normalises (NFKC; blanks and ends of lines become single blanks); characters beyond the 0.9995"
+    "normalises (NFKC; spaces and line ends become single spaces); characters beyond the 0.9995"
     " most frequent are unknown"
 )
-_WORDS_LOSES = "throws blanks and ends of lines away; unseen characters are unknown"
+_WORDS_LOSES = "drops spaces and line ends; unseen characters are unknown"
 _BERT_LOSES = (
-    "throws away case, accents, blanks and ends of lines; unseen characters and words over 100"
-    " characters are unknown"
+    "drops case, accents, spaces and line ends; unseen characters and words over 100 characters are"
+    " unknown"
 )
 
 
 def _standard(name: str, nfd: bool, loses: str) -> Baseline:
-    # The paper is silent on special tokens (here one, [UNK]), the least frequency of a pair (0) and
-    # a limit to the alphabet (none).
+    # Choice: the paper is silent on special tokens (here one, [UNK]), the minimum frequency of a
+    # pair (0) and the size of the alphabet (unlimited).
     settings = {"nfd": nfd, "end_of_word_suffix": "</w>", "pre_tokenizer": "Whitespace"}
     return Baseline(name, settings, _bpe_standard, Cost(0.5, 0.05, 5), loses)
 
@@ -192,8 +192,8 @@ def _with_sentencepiece(name: str, cost: Cost, note: str = "", **more: object) -
 
 
 def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
-    # The paper is silent on the alphabet: here all 256 bytes (with the authors those of the
-    # corpus), so that every text comes back; and on lines: as with the authors.
+    # Choice: the paper is silent on the alphabet. Here it has all 256 bytes (the authors take those
+    # of the corpus), so that decoding restores every text. Lines are the authors'.
     settings = {
         "by_line": by_line,
         "transition": superbpe.TRANSITION,
@@ -201,20 +201,20 @@ def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
         "stage_2": superbpe.STAGE_2,
         "most_words": superbpe.MOST_WORDS,
         "never": ":Ġ",
-        "revision": 1,  # of our own program: raised when it learns otherwise
+        "revision": 1,  # of our program: raise it when the tokens change
     }
     return Baseline(name, settings, _superbpe, Cost(1.0, 0.1, 17), note=note, in_paper=in_paper)
 
 
 _ALL = [
     _standard("BPE-Standard", False, _WORDS_LOSES),
-    _standard(  # as it is in the multilingual benchmark
+    _standard(  # as in the multilingual benchmark
         "BPE-Standard-NFD", True, _WORDS_LOSES + "; composed characters come back decomposed"
     ),
     Baseline(
         "WordPiece-BERT",
-        # The paper is silent on special tokens (here one, [UNK]) and the longest word (the default,
-        # 100 characters).
+        # Choice: the paper is silent on special tokens (here one, [UNK]) and the longest word (the
+        # default, 100 characters).
         {
             "normalizer": "NFD, Lowercase, StripAccents",
             "pre_tokenizer": "BertPreTokenizer",
@@ -233,8 +233,8 @@ _ALL = [
     _with_sentencepiece(
         "SP-BPE-CrossBoundary",
         Cost(3, 1, 40),  # 238 MB at 100,000: 612 s beside other programs, 9.0 GB
-        "keeps every line as one word: takes about 40 bytes of memory for a byte of text; where"
-        " there is less, train it on the first documents only, and say so",
+        "takes every line as one word and needs about 40 bytes of memory for a byte of text; with"
+        " less memory, train it on the first documents only, and say so",
         model_type="bpe",
         split_by_whitespace=False,
         treat_whitespace_as_suffix=False,
@@ -244,7 +244,7 @@ _ALL = [
     _super(
         "SuperBPE-Documents",
         False,
-        "as SuperBPE, but learns from whole documents: its tokens may cross ends of lines",
+        "as SuperBPE, but learns from whole documents: its tokens may cross line ends",
         False,
     ),
     Baseline("BPE-Bytes-GPT4o", {"pattern": O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),

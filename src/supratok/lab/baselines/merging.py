@@ -1,18 +1,18 @@
-"""Byte-pair merging that goes on from given symbols, with a rule for what may be merged.
+"""Byte-pair merging from given symbols, with a rule for the merges that are allowed.
 
     learner = Learner(symbols, texts, allowed=lambda left, right: ":Ġ" not in left + right)
     for merge in learner.merges(wanted=20_000):
         ...
 
-Stock trainers start from characters and merge whatever is most frequent. The second halves of
+Stock trainers start from characters and always merge the most frequent pair. The second halves of
 SuperBPE and of BoundlessBPE start from the tokens of the first, and forbid some merges. This is
-the same algorithm as in `tokenizers` (the most frequent pair first, of equals the one with the
-smaller ids), in numpy: what is found is equal to a plain count after every merge.
+the algorithm of `tokenizers` (the most frequent pair first, of equals the one with the smaller ids)
+in numpy: it finds the same merges as a plain recount after every merge.
 
 How it stays fast: the queue holds upper bounds. A pair's count can only fall while its two tokens
-get no new places, so a pair is counted anew only when it comes to the front. Its places are found
-among those of its rarer token. Pairs too rare to be reached are left out of the queue: once the
-front falls below the rarest that was let in, the symbols are packed and the queue is made anew.
+get no new places, so a pair is recounted only when it reaches the front, among the places of its
+rarer token. Pairs too rare to be reached stay out of the queue: once the front falls below the
+rarest pair in it, the symbols are packed and the queue is rebuilt.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-END = -1  # between two pieces: nothing is merged across it
-_GONE = -2  # a place whose symbol went into the one before it
+END = -1  # between two pieces: no merge crosses it
+_GONE = -2  # a place whose symbol is merged into the one before it
 
 Symbols = NDArray[np.int32]
 Places = NDArray[np.int32]
@@ -34,7 +34,7 @@ Rule = Callable[[str, str], bool]
 
 
 class Merge(NamedTuple):
-    """Two tokens become a third, so many times."""
+    """Two tokens become a third, at so many places."""
 
     left: int
     right: int
@@ -43,11 +43,11 @@ class Merge(NamedTuple):
 
 
 class Learner:
-    """The symbols of a corpus and what they are merged into.
+    """The symbols of a corpus, and the tokens they merge into.
 
     `symbols` are indices into `texts`, with END between pieces. `texts` grows by each new token.
-    `weights` says how often each place counts (once, unless said). Of the same pair twice
-    in a row ("aaa") `tokenizers` counts both places, though only one can be merged: `overlaps`.
+    `weights`: how often each place counts (default: once). `overlaps`: in "aaa" count the pair "aa"
+    twice, as `tokenizers` does, although only one of the two can be merged.
     """
 
     def __init__(
@@ -60,8 +60,8 @@ class Learner:
     ) -> None:
         if len(symbols) > 2**31 - 3:
             raise ValueError(
-                f"{len(symbols):,} symbols are too many to be numbered here; learn from fewer"
-                " documents (about 8 GB of text)"
+                f"{len(symbols):,} symbols are too many; learn from fewer documents (about 8 GB of"
+                " text)"
             )
         self.texts = texts
         self.ids = {text: id for id, text in enumerate(texts)}
@@ -70,8 +70,8 @@ class Learner:
         self._allowed, self._overlaps = allowed, overlaps
 
     def merges(self, wanted: int) -> Iterator[Merge]:
-        """One merge after another, each done before it is told, as long as any pair is left. The
-        caller stops when it has enough; `wanted` is a guess, for the size of the queue."""
+        """Do one merge after another and yield each, as long as any pair is left. The caller stops
+        when it has enough; `wanted` is a guess, for the size of the queue."""
         busy = True
         while busy:
             self._pack()
@@ -108,7 +108,7 @@ class Learner:
     # --- Places
 
     def _pack(self) -> None:
-        """Squeeze out what is gone, and find the places of every symbol."""
+        """Remove merged places, and find the places of every symbol."""
         kept = self._symbols != _GONE
         self._symbols = self._symbols[kept]
         if self._weights is not None:
@@ -141,7 +141,7 @@ class Learner:
         return keys[starts], np.add.reduceat(self._weights[at], starts)
 
     def _find(self, left: int, right: int) -> Places:
-        """Where the pair stands: the places of its left token, in order."""
+        """The places of the pair, by its left token, in order."""
         if len(self._places[left]) <= len(self._places[right]):
             at = self._live(left)
             found: Places = at[self._symbols[self._next[at]] == right]
@@ -162,7 +162,7 @@ class Learner:
     # --- Merging
 
     def _merge(self, left: int, right: int, at: Places) -> int:
-        """Make the pair one token wherever it stands. Its text may be that of an older token."""
+        """Make the pair one token at these places. Its text may be that of an older token."""
         text = self.texts[left] + self.texts[right]
         token = self.ids.setdefault(text, len(self.texts))
         if token == len(self.texts):
@@ -193,8 +193,8 @@ class Learner:
 
 
 def _levels(counts: Counts, wanted: int) -> Iterator[int]:
-    """How rare a pair may be to be queued: half as frequent as the one that would be the last if
-    nothing changed; should nothing come of these, ever rarer."""
+    """The minimum counts of queued pairs, one after another until a merge is found: first half the
+    count of the pair that would be the last if no count changed, then ever lower."""
     if not len(counts):
         return
     last = max(0, len(counts) - wanted)
@@ -211,7 +211,7 @@ def _entries(pairs: Counts, counts: Counts) -> Iterator[tuple[int, int, int]]:
 
 
 def _apart(at: Places, following: Symbols) -> Places:
-    """Of the places of a pair of equal tokens, those that do not overlap, from the left."""
+    """The places of a pair of equal tokens that do not overlap, taken from the left."""
     if len(at) < 2:
         return at
     chained = np.concatenate([[False], following[at[:-1]] == at[1:]])

@@ -1,6 +1,6 @@
-"""The baselines that a package trains by itself: `tokenizers` and SentencePiece.
+"""The baselines that a stock package trains: `tokenizers` and SentencePiece.
 
-A text is what `tokenizers` is given; SentencePiece is given lines, as in its files.
+`tokenizers` gets whole texts; SentencePiece gets lines, as from a file.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ def tokenizers() -> Any:
 
 
 def bpe_standard(texts: Iterable[str], vocab_size: int, nfd: bool = False) -> tuple[Any, float]:
-    """BPE over the words and the punctuation between blanks; blanks are thrown away. With it, the
-    seconds of `_train_twice`."""
+    """BPE over words and punctuation, without spaces; and the extra seconds of `_train_twice`."""
     own = tokenizers()
     tokenizer = own.Tokenizer(own.models.BPE(unk_token=UNKNOWN, end_of_word_suffix="</w>"))
     tokenizer.pre_tokenizer = own.pre_tokenizers.Whitespace()
@@ -37,7 +36,8 @@ def bpe_standard(texts: Iterable[str], vocab_size: int, nfd: bool = False) -> tu
 
 
 def wordpiece(texts: Iterable[str], vocab_size: int) -> tuple[Any, float]:
-    """As BERT, uncased: without case, accents and blanks. With it, the same seconds."""
+    """WordPiece as in BERT, uncased: without case, accents and spaces; and the extra seconds of
+    `_train_twice`."""
     own = tokenizers()
     tokenizer = own.Tokenizer(own.models.WordPiece(unk_token=UNKNOWN))
     normalizers = own.normalizers
@@ -51,8 +51,8 @@ def wordpiece(texts: Iterable[str], vocab_size: int) -> tuple[Any, float]:
 
 
 def byte_bpe(texts: Iterable[str], vocab_size: int, pattern: str, by_line: bool = False) -> Any:
-    """BPE over the bytes of the pieces that a pattern cuts; every text comes back. With `by_line`
-    it learns as if each line were a text."""
+    """BPE over the bytes of the pieces of a pattern; decoding restores every text. `by_line`: learn
+    as if each line were a text."""
     own = tokenizers()
     tokenizer = own.Tokenizer(own.models.BPE())
     tokenizer.pre_tokenizer = splitter(pattern, by_line)
@@ -68,7 +68,7 @@ def byte_bpe(texts: Iterable[str], vocab_size: int, pattern: str, by_line: bool 
 
 
 def splitter(pattern: str, by_line: bool = False) -> Any:
-    """Cut after each end of line if told so, cut by a pattern, and write bytes as letters."""
+    """Split after each line end (`by_line`), split by a pattern, and write bytes as letters."""
     own = tokenizers()
     lines = own.pre_tokenizers.Split("\n", "merged_with_previous")
     return own.pre_tokenizers.Sequence(
@@ -83,13 +83,13 @@ def splitter(pattern: str, by_line: bool = False) -> Any:
 def _train_twice(
     tokenizer: Any, trainer: Any, options: dict[str, str], texts: Iterable[str], vocab_size: int
 ) -> tuple[Any, float]:
-    """Train so that the same texts give the same file.
+    """Train so that the same texts give the same file; also return the extra seconds this takes.
 
-    The package numbers marked characters ("e</w>", "##e") in the order of a hash table that is
-    another in each run, and of pairs equally frequent takes the one with the smaller numbers: two
-    runs differ. So a first training finds the characters alone, and a second is told of the marked
-    ones in order. (Told as special tokens; afterwards they are tokens like any other.) The first
-    one's seconds are told: the package alone would not have spent them.
+    The package numbers marked characters ("e</w>", "##e") in the order of a hash table, which
+    differs from run to run, and of equally frequent pairs takes the one with the smaller numbers:
+    two runs differ. So a first training finds the characters, and a second one gets the marked ones
+    in order, as special tokens; the result lists them as ordinary tokens. The extra seconds are
+    those of the first training.
     """
     began = time.monotonic()
     mark = next(iter(options.values()))
@@ -116,7 +116,7 @@ def _train_twice(
 
 
 class Lines:
-    """The lines of texts, and how many are too long for SentencePiece, which leaves them out."""
+    """The lines of texts, and the number of those that SentencePiece drops as too long."""
 
     def __init__(self, texts: Iterable[str], longest: int) -> None:
         self._texts, self._longest = texts, longest
@@ -136,7 +136,7 @@ class Lines:
 def sentencepiece(
     texts: Iterable[str], vocab_size: int, settings: Mapping[str, Any]
 ) -> tuple[bytes, dict[str, int]]:
-    """A model, and what it left out."""
+    """A model, and the number of lines and bytes that it dropped."""
     trainer = package("sentencepiece", "lab").SentencePieceTrainer
     lines = Lines(texts, settings["max_sentence_length"])
     model = io.BytesIO()
@@ -150,7 +150,7 @@ def sentencepiece(
         )
     except RuntimeError as error:
         raise ValueError(
-            f"SentencePiece cannot learn {vocab_size:,} tokens from this corpus ({error}); ask for"
+            f"SentencePiece cannot learn {vocab_size:,} tokens from this corpus ({error}); choose"
             " another vocabulary size, or give it more text"
         ) from error
     left_out = {"lines_dropped": lines.dropped, "bytes_dropped": lines.bytes_dropped}

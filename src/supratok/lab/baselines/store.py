@@ -1,15 +1,13 @@
-"""The tokenizers that ours is held against, as Appendix C of the paper describes them, and three
-beyond it.
+"""The baselines of the paper's Appendix C, and three others: trained once, and kept in a cache.
 
     peer = trained("SuperBPE", "corpus.jsonl.zst", 100_000, Path("build/baselines"))
     peer.encode("as well as")
 
-A finished one is kept as a file of its kind (`tokenizer.json`, `tokenizer.model`) in a folder of
-the cache that is named by everything it depends on: settings, corpus, size and versions of
-packages. It is not trained again; `compare.open_any` opens the file too.
+The cache has a folder for each, named by all that the tokenizer depends on: settings, corpus, size
+and versions of packages. Its file is of the package's own format (`tokenizer.json`,
+`tokenizer.model`), which `open_any` opens too.
 
-The same corpus gives the same file. What `tokenizers` and SentencePiece do with threads does not
-change it.
+The same corpus gives the same file, with any number of threads.
 """
 
 from __future__ import annotations
@@ -38,18 +36,18 @@ __all__ = ["BASELINES", "Baseline", "Documents", "Estimate", "Losses", "Trained"
            "losses", "trained"]  # fmt: skip
 
 _MADE = "made.json"
-_PROGRAM = 400_000_000  # bytes of memory for Python, packages and a batch of text, whatever comes
+_PROGRAM = 400_000_000  # bytes of memory for Python, packages and a batch of text
 
 
-# --- Trained once ----------------------------------------------------------------------------
+# --- Training --------------------------------------------------------------------------------
 
 
 @dataclass
 class Trained(Named):
-    """A baseline that has been trained: a `Peer`, with what is known of its making.
+    """A trained baseline: a `Peer`, and how it was made.
 
-    `made` has the corpus, `seconds` (without what is done only so that results repeat),
-    `peak_bytes` (of the whole process, so far), `lines_dropped`, versions and date.
+    `made` has the corpus, `seconds` (without the extra work that makes results reproducible),
+    `peak_bytes` (of the whole process, so far), `lines_dropped` and versions.
     """
 
     baseline: Baseline
@@ -67,10 +65,10 @@ def trained(
     progress: bool | Progress = False,
 ) -> Trained:
     """The baseline of this name, from the cache or trained now on the corpus (or on its first
-    `documents`). Pass `Documents` to have a corpus digested once for many calls."""
+    `documents`). Pass `Documents` to digest a corpus once for many calls."""
     baseline = known(name)
     if isinstance(corpus, Documents) and documents is not None:
-        raise ValueError("the number of documents is for a corpus; pass Documents(corpus, number)")
+        raise ValueError("documents= goes with a corpus; here pass Documents(corpus, number)")
     texts = corpus if isinstance(corpus, Documents) else Documents(corpus, documents)
     with _watched(texts, f"{name}: reading", progress):
         asked = _asked(baseline, texts.facts, vocab_size)
@@ -90,9 +88,9 @@ def trained(
 
 
 def known(name: str) -> Baseline:
-    """The baseline of this name, or an error with all names."""
+    """The baseline of this name, or an error that lists all names."""
     if name not in BASELINES:
-        raise ValueError(f"{name!r}: no such baseline; there are {', '.join(BASELINES)}")
+        raise ValueError(f"{name!r}: no such baseline; choose one of {', '.join(BASELINES)}")
     return BASELINES[name]
 
 
@@ -104,7 +102,7 @@ def _train(baseline: Baseline, job: Job) -> Facts:
     found = open_any(job.file).vocab_size
     short = "" if found == job.vocab_size else "the corpus has no more pairs to merge"
     if found > job.vocab_size:
-        short = "the characters of the corpus alone are more"
+        short = "the corpus has more characters than that"
     return {"seconds": seconds, "peak_bytes": _peak(), "tokens": found, "short": short, **facts}
 
 
@@ -125,7 +123,7 @@ def _digest(asked: Facts) -> str:
 
 @contextlib.contextmanager
 def _watched(texts: Documents, phase: str, progress: bool | Progress) -> Iterator[None]:
-    """While this lasts, readings of the texts are told to `progress`."""
+    """Show the reading of the texts by `progress`."""
     with make_progress(progress) as watching:
         watching.start(phase, unit="B")
         texts.progress = watching
@@ -136,7 +134,7 @@ def _watched(texts: Documents, phase: str, progress: bool | Progress) -> Iterato
         watching.end()
 
 
-# --- What it will take -----------------------------------------------------------------------
+# --- Estimates -------------------------------------------------------------------------------
 
 
 class Estimate(NamedTuple):
@@ -145,8 +143,8 @@ class Estimate(NamedTuple):
 
 
 def estimate(name: str, size: int, vocab_size: int) -> Estimate:
-    """What training on so many bytes of text will take, on a machine like the one where it was
-    measured (see `catalogue.Cost`). Good to a factor of two: texts differ."""
+    """Time and memory to train on so many bytes of text, on a machine like that of the measurements
+    (see `catalogue.Cost`); within a factor of two, as texts differ."""
     cost = known(name).cost
     seconds = cost.seconds_per_megabyte * size / 1e6
     seconds += cost.seconds_per_thousand_tokens * vocab_size / 1e3
@@ -154,19 +152,19 @@ def estimate(name: str, size: int, vocab_size: int) -> Estimate:
 
 
 def _refuse_early(baseline: Baseline, corpus: Facts, vocab_size: int) -> None:
-    """An error now rather than a process killed in an hour."""
+    """Fail now rather than be killed in an hour."""
     needed, free = estimate(baseline.name, corpus["bytes"], vocab_size).peak_bytes, _free()
     if free is not None and needed > free:
         share = max(0.0, (free - _PROGRAM) / (needed - _PROGRAM))
         raise ValueError(
-            f"{baseline.name} would take about {needed / 1e9:.1f} GB of memory for"
+            f"{baseline.name} needs about {needed / 1e9:.1f} GB of memory for"
             f" {corpus['bytes'] / 1e6:,.0f} MB of text, and {free / 1e9:.1f} GB are free; train it"
-            f" on the first {int(corpus['documents'] * share):,} documents, or where there is more"
+            f" on the first {int(corpus['documents'] * share):,} documents, or on a larger machine"
         )
 
 
 def _free() -> int | None:
-    """Bytes of memory that can be had; None where nobody says."""
+    """Bytes of available memory; None if unknown."""
     with contextlib.suppress(OSError):
         found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
         if found:
@@ -177,29 +175,29 @@ def _free() -> int | None:
 
 
 def _peak() -> int | None:
-    """The most memory that this process has had, in bytes; None where nobody says."""
+    """The peak memory of this process in bytes; None if unknown."""
     with contextlib.suppress(ImportError):
         return peak_bytes()
     return None
 
 
-# --- What is lost ----------------------------------------------------------------------------
+# --- Losses ----------------------------------------------------------------------------------
 
 
 @dataclass
 class Losses:
-    """What does not come back from a tokenizer, and what it did not learn from."""
+    """The text that decoding does not restore, and the lines that training dropped."""
 
     texts: int = 0
-    changed: int = 0  # texts that come back otherwise, if only by a blank
+    changed: int = 0  # texts that decode to another text, if only by a space
     characters: int = 0
-    characters_lost: int = 0  # that a text has more often than what comes back has
+    characters_lost: int = 0  # occurrences in the text beyond those in the decoded one
     lines_dropped: int = 0  # in training: too long for SentencePiece
     bytes_dropped: int = 0
 
 
 def losses(peer: Peer, texts: Iterable[str]) -> Losses:
-    """Encode and decode each text, and count what is missing."""
+    """Encode and decode each text, and count the missing characters."""
     made: dict[str, Any] = peer.made if isinstance(peer, Trained) else {}
     found = Losses(
         lines_dropped=made.get("lines_dropped", 0), bytes_dropped=made.get("bytes_dropped", 0)

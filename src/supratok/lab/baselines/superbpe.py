@@ -1,18 +1,17 @@
 """SuperBPE (Liu et al. 2025) as its authors train it, in two stages.
 
 1. BPE inside the pieces of a first pattern (words, numbers, punctuation).
-2. From those tokens BPE goes on over text that is cut by a second pattern alone, which keeps apart
-   numbers and runs of punctuation: tokens may now hold several words. No token may hold more than
-   four, and none a colon followed by a blank.
+2. BPE continues from those tokens inside the pieces of a second pattern, which only separates
+   numbers and runs of punctuation: tokens may now have several words. No token has more than four
+   words, or a colon followed by a space.
 
-Facts from the authors' program and files: texts are read line by line, each with its end, so no
-token crosses the end of a line (none of their published ones does). A word is what lies between
-blanks, and a merge that would break a rule is passed over.
+Facts from the authors' program and files: it reads texts line by line, each with its end, so no
+token crosses a line end (none of their published ones does). Spaces separate words, and a merge
+that would break a rule is skipped.
 
-Stage 1 is stock `tokenizers`. Stage 2 cannot be: the stock trainer knows no such rules; it is
-`merging.Learner`, on what the stock encoder makes of the text by stage 1's merges. It differs from
-the authors' trainer in one place: where two pairs give the same text, theirs may merge a later pair
-of it in two goes, this one always in one.
+Stage 1 is stock `tokenizers`. Stage 2 is `merging.Learner` on the tokens of stage 1, as the stock
+trainer has no such rules. It differs from the authors' trainer in one point: where two pairs give
+the same text, theirs may merge a later pair of it in two steps, this one always in one.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ Pair = tuple[str, str]
 
 
 def inherited(vocab_size: int) -> int:
-    """How many merges stage 2 takes over. Below 1,171 tokens the bytes leave no room for so many;
-    there it is that share of the room."""
+    """The number of merges that stage 2 takes over from stage 1. Below 1,171 tokens the bytes leave
+    no room for so many; there it is the same share of the room."""
     merges = int(vocab_size * TRANSITION)
     return merges if 256 + merges <= vocab_size else int(max(0, vocab_size - 256) * TRANSITION)
 
 
 def stage_1(texts: Iterable[str], merges: int, by_line: bool = True) -> list[Pair]:
-    """So many merges inside words. Fewer are the beginning of more."""
+    """So many merges inside words. Fewer merges are the beginning of more."""
     tokenizer = byte_bpe(texts, 256 + merges, STAGE_1, by_line)
     return merges_of(json.loads(tokenizer.to_str()))[:merges]
 
@@ -56,7 +55,7 @@ def stage_1(texts: Iterable[str], merges: int, by_line: bool = True) -> list[Pai
 def stage_2(
     texts: Iterable[str], merges: list[Pair], vocab_size: int, by_line: bool = True
 ) -> list[Pair]:
-    """All merges, those of stage 1 first, until there are so many tokens."""
+    """All merges up to this vocabulary size, those of stage 1 first."""
     tokenizer = as_tokenizer(merges)
     tokenizer.pre_tokenizer = splitter(STAGE_2, by_line)
     vocabulary = tokenizer.get_vocab()
@@ -75,13 +74,13 @@ def stage_2(
 
 
 def may_merge(left: str, right: str) -> bool:
-    """The authors' two rules, on tokens in letters for bytes (Ġ is a blank)."""
+    """The authors' two rules, on tokens that write bytes as letters (Ġ is a space)."""
     token = left + right
     return ":Ġ" not in token and len(list(filter(None, token.split("Ġ")))) <= MOST_WORDS
 
 
 def as_tokenizer(merges: list[Pair]) -> Any:
-    """A stock tokenizer of these merges over text that is cut by the second pattern."""
+    """A stock tokenizer with these merges and the second pattern."""
     own = tokenizers()
     alphabet = sorted(own.pre_tokenizers.ByteLevel.alphabet())
     vocabulary = {byte: id for id, byte in enumerate(alphabet)}
@@ -94,7 +93,7 @@ def as_tokenizer(merges: list[Pair]) -> Any:
 
 
 def merges_of(document: Any) -> list[Pair]:
-    """Of a tokenizer.json: a pair is a list, or in older ones a string with a blank."""
+    """The merges of a tokenizer.json: a pair is a list, or in older files a string with a space."""
     pairs = document["model"]["merges"]
     return [tuple(pair if isinstance(pair, list) else pair.split(" ")) for pair in pairs]
 

@@ -1,4 +1,4 @@
-"""`supratok bench`: tokenizers side by side on your own corpus."""
+"""`supratok bench`: compare tokenizers on your own corpus."""
 
 from .bench import (
     HELD_OUT,

@@ -1,12 +1,12 @@
-"""Tokenizers held against each other on a corpus of one's own: `supratok bench`.
+"""Compare tokenizers on your own corpus: `supratok bench`.
 
     bench = Bench([Path("corpus.jsonl.zst")], Path("build/bench"))
     rows = [bench.row(entry) for entry in entries(["default", "BPE-Standard"], [50_000, 100_000])]
 
-A row is a tokenizer at a size: ours by a preset, a baseline by its name (`lab.baselines`), or a
-finished one by its file. It is trained in a process of its own, for its time and memory, and then
-measured on documents that none has learnt from: those given, or the ones that training holds out of
-the corpus. A finished row is kept (`lab.rows`) and not computed again.
+A row is a tokenizer of one size: a preset of ours, a baseline by its name (`lab.baselines`), or a
+file. A fresh process trains it, so that its time and memory are its own. Rows are measured on
+documents that no tokenizer has learnt from: the ones given, or the ones that training holds out of
+the corpus. A finished row is kept (`measure.rows`) and not computed again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ from ..measure.figures import figures, paired
 from ..measure.rows import Figures, Rows, identity
 
 HELD_OUT = "held out"
-_SPEED = 1_000_000  # characters that encoding is timed on
-_LOSSES = 2_000_000  # characters in which losses are counted
-# Measured on 238 MB of English at 100,000 tokens, 2 cores: seconds a megabyte, and bytes of memory.
+_SPEED = 1_000_000  # characters to time encoding on
+_LOSSES = 2_000_000  # characters to count losses in
+# Measured on 238 MB of English at 100,000 tokens, 2 cores: seconds per megabyte of text, and bytes
+# of memory per byte.
 _SECONDS = {"default": 0.15, "paper": 0.6, "dense": 0.7}
 _MEMORY = 4
 
@@ -52,7 +53,7 @@ OURS: dict[str, Callable[[int], Recipe]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """What a row is asked for. A file has no size to choose."""
+    """A row to compute. A file has its own size."""
 
     name: str  # a preset, a baseline or a file
     size: int | None = None
@@ -65,14 +66,14 @@ class Entry:
 def entries(
     names: Iterable[str], sizes: Iterable[int], recipes: Iterable[str] = PRESETS
 ) -> list[Entry]:
-    """One for each name and size, size by size; and one for each file."""
+    """One entry for each name and size, size by size, and then one for each file."""
     names = list(dict.fromkeys(names))
     learnt = [name for name in names if name in BASELINES or name in recipes]
     files = [name for name in names if name not in learnt]
     for name in files:
         if not Path(name).is_file():
             known = ", ".join([*recipes, *BASELINES])
-            raise ValueError(f"{name!r}: neither a file nor a tokenizer that is known: {known}")
+            raise ValueError(f"{name!r}: neither a file nor a known tokenizer: {known}")
     rows = [Entry(name, size) for size in dict.fromkeys(sizes) for name in learnt]
     return rows + [Entry(name) for name in files]
 
@@ -83,17 +84,17 @@ class Row:
 
     entry: Entry
     vocab_size: int
-    measured: dict[str, Figures]  # by test: see measures.figures
+    measured: dict[str, Figures]  # by test: see measure.figures
     counts: dict[str, Counts]
     seconds: float | None  # of training; None for files
     peak_bytes: int | None
-    lossy: str  # why, if it is
+    lossy: str  # why the tokenizer loses text, or empty
     losses: Figures | None
     path: Path
 
 
 class Bench:
-    """A corpus, what is measured on, and the rows that are finished."""
+    """A corpus, the documents to measure on, and the finished rows."""
 
     def __init__(
         self,
@@ -108,10 +109,10 @@ class Bench:
         checkout: Path | None = None,
         cache: Path | None = None,
     ) -> None:
-        """`tests` are lists of documents by name; without, the documents of the corpus that
-        training holds out, which then no baseline learns from. `first`: some baselines learn from
-        so many documents only. `recipes`: ours, by name and size. `cache`: where trained baselines
-        lie, if several folders share them."""
+        """`tests`: documents by name; without them, measure on the documents that training holds
+        out, and train no baseline on those. `first`: the number of documents that a baseline learns
+        from, if not all. `recipes`: ours, by name. `cache`: the folder of trained baselines, if
+        several benches share it."""
         self.corpus, self.folder, self.threads = corpus, folder, threads
         self.recipes, self.cache = recipes, cache or folder / "baselines"
         self.first = dict(first or {})
@@ -124,11 +125,11 @@ class Bench:
 
     @functools.cached_property
     def learnt_from(self) -> Figures:
-        """The corpus that baselines learn from: a digest, documents and bytes."""
+        """The corpus that baselines learn from: its digest, documents and bytes."""
         return _documents(self.corpus, self._given is None).facts
 
     def estimate(self, entry: Entry) -> Estimate:
-        """What training a row will take, to a factor of two."""
+        """Time and memory to train a row, within a factor of two."""
         if entry.size is None:
             return Estimate(0.0, 0)
         size = self.learnt_from["bytes"]
@@ -143,13 +144,13 @@ class Bench:
         return self.rows.has(self._asked(entry))
 
     def row(self, entry: Entry) -> Row:
-        """Trained and measured, unless it is there."""
+        """Train and measure a row, or return the finished one."""
         found = self.rows.get(self._asked(entry), lambda: self._compute(entry))
         paths = {name: self._counts(entry, name) for name in self.tests}
         for path in paths.values():
             if not path.exists():
                 raise ValueError(
-                    f"{path}: the counts of the row {entry.label} are gone; compute with --again"
+                    f"{path}: the counts of the row {entry.label} are missing; run with --again"
                 )
         counts = {name: Counts.load(path) for name, path in paths.items()}
         return Row(entry=entry, counts=counts, **found | {"path": Path(found["path"])})
@@ -200,12 +201,12 @@ class Bench:
         return self.folder / "counts" / f"{self._key(entry, test)}.npz"
 
     def _key(self, entry: Entry, *more: str) -> str:
-        """Of all that a row depends on: a folder may hold rows of several corpora."""
+        """A digest of all that a row depends on: a folder may hold rows of several corpora."""
         asked = json.dumps([self._asked(entry), *more], sort_keys=True)
         return hashlib.sha256(asked.encode()).hexdigest()[:16]
 
     def speeds(self, rows: list[Row]) -> dict[str, Speed]:
-        """Of encoding, by label: all in turn, on the same text, on one thread."""
+        """Encoding speed by label: all take turns on the same text, on one thread."""
         texts = some(next(iter(self.tests.values())), _SPEED)
         return speed([Named(row.entry.label, open_any(row.path)) for row in rows], texts)
 
@@ -231,13 +232,14 @@ def _documents(corpus: list[Path], without_held_out: bool, first: int | None = N
     return (NotHeldOut if without_held_out else Documents)(corpus, first)
 
 
-def held_out(corpus: list[Path]) -> list[str]:
-    """The held-out documents that decide nothing."""
+def held_out(corpus: list[Path], *, measuring: bool = True) -> list[str]:
+    """The half of the held-out documents that decides nothing, or the half that decides."""
     with open_corpus(corpus) as texts:
-        documents = held_out_half(texts)
-    if not documents:
+        documents = held_out_half(texts, measuring=measuring)
+    if not any(documents):
         raise ValueError(
-            "no document of the corpus is held out, there are too few; pass --test with others"
+            "the corpus has too few documents to hold any out: add some (for `supratok bench`, or"
+            " pass others with --test)"
         )
     return documents
 
@@ -250,7 +252,7 @@ def _digest(texts: list[str]) -> str:
 
 
 def some(texts: list[str], characters: int) -> list[str]:
-    """The first documents, up to so many characters; one at least."""
+    """The first documents that have so many characters together; at least one."""
     chosen: list[str] = []
     for text in texts:
         if chosen and characters < len(text):
@@ -260,7 +262,7 @@ def some(texts: list[str], characters: int) -> list[str]:
     return chosen
 
 
-# --- In a process of their own ---------------------------------------------------------------
+# --- In a fresh process ----------------------------------------------------------------------
 
 
 def _train_ours(corpus: list[Path], recipe: Recipe, path: Path, threads: int | None) -> None:

@@ -1,4 +1,4 @@
-"""The rows of a bench as a table with its picture."""
+"""The rows of a bench as a table with a picture."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HEAD = [
 def bench_table(
     bench: Bench, rows: list[Row], speeds: Mapping[str, Speed], test: str, drawn: list[str]
 ) -> Table:
-    """Within each size, what is compared with is the first row."""
+    """One line for each row; within a size, the first row is the baseline of the others."""
     lines: list[list[str]] = []
     aside: list[int] = []
     for _, group in itertools.groupby(rows, lambda row: row.entry.size):
@@ -35,7 +35,7 @@ def bench_table(
     facts = bench.learnt_from
     return Table(
         title=f"Tokenizers on {', '.join(path.name for path in bench.corpus)}",
-        claim=f"Characters per token of {test} documents, and what they cost.",
+        claim=f"Characters per token of {test} documents, with time and memory.",
         head=HEAD,
         lines=lines,
         notes=[
@@ -46,7 +46,7 @@ def bench_table(
                 f"{name}: learnt from the first {count:,} documents"
                 for name, count in bench.first.items()
             ),
-            "intervals: bootstrap over documents; tokenizers are compared on the same resamples",
+            "intervals: bootstrap over documents, with the same resamples for all tokenizers",
             bench.rows.about(),
         ],
         pictures=drawn,
@@ -57,7 +57,7 @@ def bench_table(
 
 
 def bench_pictures(rows: list[Row], test: str) -> dict[str, str]:
-    """Lines over sizes, where there are several."""
+    """Characters per token over sizes, if there are several."""
     series: dict[str, dict[int, float]] = {}
     bands: dict[str, dict[int, tuple[float, float]]] = {}
     for row in rows:

@@ -1,1 +1,1 @@
-"""Figures of tokenizers, with intervals, time and memory."""
+"""Figures of tokenizers with confidence intervals, and time and memory."""

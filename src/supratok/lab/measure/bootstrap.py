@@ -1,18 +1,18 @@
-"""How far a figure would have moved had other documents been drawn: the bootstrap over documents.
+"""Confidence intervals by the bootstrap: how far a figure moves if other documents are drawn.
 
-A resample draws as many documents as there are, with replacement, and the figure is computed anew.
-The middle 95% of ten thousand such figures are its interval (the percentile interval).
+A resample draws as many documents as there are, with replacement, and recomputes the figure. The
+middle 95% of ten thousand such figures are its interval (the percentile interval).
 
     interval(characters, tokens)             # of characters per token, by document
     difference(ours, theirs)                 # of two tokenizers on the same documents, paired
 
 Almost every figure is a ratio of sums over documents, so only sums are resampled: memory does not
-grow with the number of resamples. The same seed gives the same resamples, so what is computed apart
-may be compared.
+grow with the number of resamples. The same seed gives the same resamples, so figures of separate
+calls can be compared.
 
-Intervals of few documents are too narrow, as always with this method. In simulations, of intervals
-that should hold the truth 95 times in 100, about 94 do with 60 documents, 90 with 20 and 81 with 5;
-fewer yet where some documents are far longer than the rest.
+With few documents the intervals are too narrow, as always with this method. In simulations of 95%
+intervals, about 94% contain the truth with 60 documents, 90% with 20 and 81% with 5; fewer if some
+documents are far longer than the rest.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ RESAMPLES = 10_000
 LEVEL = 0.95
 Floats = NDArray[np.float64]
 
-# Choice: more documents than this are resampled in so many groups of equal size, put together at
-# random. The interval's width is then known to 1 part in 90, as it is from 10,000 resamples.
+# Choice: more documents than this are put into so many random groups of equal size, and the groups
+# are resampled. The interval's width is then known to 1 part in 90, as from 10,000 resamples.
 _GROUPS = 4_000
 _AT_ONCE = 4_000_000  # draws
 
@@ -40,12 +40,12 @@ class Interval(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How much more a method has than its baseline: 0.05 is 5% more."""
+    """The relative difference of a method to its baseline: 0.05 is 5% more."""
 
     value: float
     low: float
     high: float
-    p: float  # two-sided: how often chance alone would differ as much, were there no difference
+    p: float  # two-sided p-value of no difference
 
 
 def interval(
@@ -55,7 +55,7 @@ def interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """Of the sum of the one over the sum of the other, each with a value for every document."""
+    """The interval of sum(numerators) / sum(denominators), with a value each for every document."""
     return intervals([(numerators, denominators)], level, resamples, seed)[0]
 
 
@@ -65,7 +65,7 @@ def intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Interval]:
-    """Of several such ratios on the same documents, in the time of one."""
+    """The intervals of several such ratios on the same documents, in the time of one."""
     columns = _columns(*(column for pair in ratios for column in pair))
     sums = resampled_sums(columns, resamples, seed)
     return [middle(values, level) for values in _ratio(sums[:, ::2], sums[:, 1::2]).T]
@@ -78,8 +78,8 @@ def interval_of(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval:
-    """Of any function of sums over documents. `columns` has a row for every document; `statistic`
-    gets a row of sums for every resample, and answers with a value for each."""
+    """The interval of any function of sums over documents. `columns` has a row for every document;
+    `statistic` gets a row of sums for every resample, and returns a value for each."""
     return middle(
         statistic(resampled_sums(_columns(*np.asarray(columns).T), resamples, seed)), level
     )
@@ -92,8 +92,9 @@ def difference(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """Of two tokenizers in characters per token, from their tokens by document. Both have the same
-    documents in every resample, so what makes a document long for both does not widen the interval.
+    """The difference of two tokenizers in characters per token, from their tokens by document. Each
+    resample has the same documents for both, so a document that is long for both does not widen the
+    interval.
 
     The characters are the same on both sides, so the difference is baseline / tokens - 1."""
     columns = _columns(baseline, tokens)
@@ -104,13 +105,13 @@ def difference(
 
 
 def p_value(values: Floats) -> float:
-    """Twice the share of resamples on the rarer side of zero, the data itself counted as one."""
+    """Twice the share of resamples on the rarer side of zero; the data count as one resample."""
     rarer = min(np.count_nonzero(values <= 0), np.count_nonzero(values >= 0))
     return min(1.0, 2 * (1 + int(rarer)) / (1 + len(values)))
 
 
 def middle(values: Floats, level: float = LEVEL) -> Interval:
-    """Between which two the middle share of the values lies."""
+    """The bounds of the middle `level` of the values."""
     if not 0 < level < 1:
         raise ValueError(f"level={level}: must lie between 0 and 1, such as 0.95")
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
@@ -121,9 +122,9 @@ def middle(values: Floats, level: float = LEVEL) -> Interval:
 
 
 def resampled_sums(columns: Floats, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
-    """The sums of each column over each resample of the rows. Whole numbers are summed exactly."""
+    """The sums of each column over each resample of the rows. Sums of whole numbers are exact."""
     if resamples < 1:
-        raise ValueError(f"resamples={resamples}: must be at least 1, and 1000 to mean much")
+        raise ValueError(f"resamples={resamples}: must be at least 1; use 1000 or more")
     chance = np.random.default_rng(seed)
     rows = _grouped(columns, chance)
     step = max(1, _AT_ONCE // len(rows))
@@ -144,7 +145,7 @@ def _grouped(columns: Floats, chance: np.random.Generator) -> Floats:
 
 
 def _drawn(resamples: int, rows: int, chance: np.random.Generator) -> Floats:
-    """How often each row is in each resample."""
+    """How often each resample contains each row."""
     draws = chance.integers(rows, size=(resamples, rows))
     draws += np.arange(resamples)[:, None] * rows
     times = np.bincount(draws.ravel(), minlength=resamples * rows)
@@ -152,7 +153,7 @@ def _drawn(resamples: int, rows: int, chance: np.random.Generator) -> Floats:
 
 
 def _columns(*columns: ArrayLike) -> Floats:
-    """One array of them, without documents that have nothing in any."""
+    """The columns as one array, without documents that have 0 in all of them."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns]
     lengths = [array.shape for array in arrays]
     if len(set(lengths)) > 1 or arrays[0].ndim != 1:
@@ -164,7 +165,7 @@ def _columns(*columns: ArrayLike) -> Floats:
     rows = rows[rows.any(axis=1)]
     if len(rows) < 2:
         raise ValueError(
-            f"{len(rows)} documents with text: an interval needs at least 2; cut the text into"
+            f"{len(rows)} documents with text: an interval needs at least 2; split the text into"
             " documents, such as articles"
         )
     return rows
@@ -173,12 +174,13 @@ def _columns(*columns: ArrayLike) -> Floats:
 def _ratio(numerators: Any, denominators: Any) -> Floats:
     if not np.all(denominators):
         raise ValueError(
-            "a resample has nothing to divide by: too few documents have tokens; pass more text"
+            "division by zero in a resample: too few documents have tokens; pass more text"
         )
     return np.asarray(numerators / denominators)
 
 
 def digits(found: Interval) -> int:
-    """How many decimal places a figure with this interval can bear: to a tenth of its half."""
+    """The number of decimal places that a figure with this interval deserves: to a tenth of half
+    its width."""
     half = (found.high - found.low) / 2
     return max(0, math.ceil(-math.log10(half)) + 1) if half > 0 else 3

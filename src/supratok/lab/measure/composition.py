@@ -1,4 +1,4 @@
-"""What a training corpus consists of (the paper's Table E1), and what a vocabulary does.
+"""The composition of a training corpus (the paper's Table E1) and of a vocabulary.
 
 composition(open_corpus("de.jsonl.zst"))     # documents, sentences, words of the first pass
 classes(peer, counts.usage)                  # tokens of one word, of two, of three ...
@@ -19,17 +19,17 @@ from ...formats.peer import Spelling
 from ...tokenizer import usable_threads
 from .counts import Integers
 
-SHORTEST = 50  # Table E1: characters, without the space around them
+SHORTEST = 50  # Table E1: characters of the shortest document, after stripping
 
-# Choice: the paper says nothing of its sentences. One ends with its line; at a full stop, question
-# or exclamation mark and what closes behind it, before whitespace; at those of East Asia anywhere.
-# So "Dr. Smith" makes one too many, and Thai, which has no such marks, far too few.
+# Choice: the paper does not define sentences. Here one ends at a line end; at a full stop, question
+# or exclamation mark with closing quotes and brackets, before whitespace; at East Asian marks
+# anywhere. So "Dr. Smith" counts one too many, and Thai, which has no such marks, far too few.
 _CLOSING = r"[\"'”’»)\]」』）]*+"
 _END = re.compile(rf"\n|[.!?…؟۔।॥։]++{_CLOSING}(?=\s)|[。！？｡]++{_CLOSING}")
 _WORD = re.compile(r"\w")
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _WORDS_TOLD_APART = 4
-_COUNTED = 3  # classes of words, the first ones: letters, punctuation and symbols, numbers
+_COUNTED = 3  # the first classes of words: letters, punctuation and symbols, numbers
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Composition:
     sentences: int
     words: int  # of the first pass: of letters, of digits, of punctuation; no spaces
     characters: int
-    left_out: int  # documents that are too short
+    left_out: int  # documents that were too short
 
 
 def composition(documents: Iterable[str], threads: int | None = None) -> Composition:
-    """Count a corpus. The words are those that our first pass joins within: the paper's are of a
-    pre-tokenizer that it does not define."""
+    """Count a corpus. The words are those of our first pass: the paper does not define its
+    pre-tokenizer."""
     kept = sentences = words = characters = left_out = 0
     for batch in portions(documents):
         texts = [text for text in batch if len(text.strip()) >= SHORTEST]
@@ -69,17 +69,17 @@ def sentences_in(text: str) -> int:
 
 @dataclass(frozen=True)
 class Class:
-    """Tokens of one kind."""
+    """The tokens of one class."""
 
     name: str
     tokens: int
     share: float  # of the vocabulary
-    use: float | None  # of the tokens of a text
+    use: float | None  # share of the tokens of a text
 
 
 def classes(peer: Spelling, usage: Integers) -> list[Class]:
-    """The tokens of a vocabulary by what they hold. `usage` says by id how often each is used, and
-    may be all zeros."""
+    """The tokens of a vocabulary by class. `usage` has the number of uses by id, and may be all
+    zeros."""
     names = np.array([class_of(peer.token_text(id)) for id in range(len(usage))])
     size = int(np.count_nonzero(names != ""))
     return [_class(name, names == name, size, usage) for name in CLASSES]
@@ -99,7 +99,7 @@ CLASSES = (
 
 
 def class_of(text: str) -> str:
-    """One of `CLASSES`; empty where no token has the id. Words lie between whitespace, as in
+    """One of `CLASSES`; empty if no token has the id. Whitespace separates words, as in
     `counts.crosses_words`: a number is a word, and so is a comma with space on both sides."""
     if not text:
         return ""

@@ -1,7 +1,7 @@
-"""Time and memory: of encoding, and of anything that can run in a process of its own.
+"""Time and memory of encoding, and of any function in a fresh process.
 
 speed([ours, theirs], texts)             # megabytes per second, in turn, on one thread
-spent(train_it, "corpus.jsonl.zst")      # seconds, peak of memory, and what it returned
+spent(train_it, "corpus.jsonl.zst")      # seconds, peak memory, and the result
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ...formats.peer import Peer
 
 @dataclass(frozen=True)
 class Speed:
-    """Of one tokenizer over some documents, by round."""
+    """The encoding speed of one tokenizer on some documents, by round."""
 
     bytes: int  # of the documents
     seconds: tuple[float, ...]
@@ -46,15 +46,14 @@ class Speed:
 
 
 def speed(peers: Sequence[Peer], documents: Sequence[str], repeats: int = 5) -> dict[str, Speed]:
-    """From text to a list of ids, document by document, on one thread. In every round each
-    tokenizer has its turn, so that what slows the machine down slows all; a first round, which
-    fills their caches, is not counted."""
+    """Time `encode`, document by document, on one thread. The tokenizers take turns in each round,
+    so that a slow machine slows all of them; a first round fills caches and does not count."""
     names = [peer.name for peer in peers]
     size = sum(len(text.encode()) for text in documents)
     if len(set(names)) < len(names) or not size or repeats < 1:
         raise ValueError(
             f"tokenizers {names}, {size} bytes of text, repeats={repeats}: give each tokenizer a"
-            " name of its own, pass some text and let repeats be at least 1"
+            " different name, pass some text, and repeat at least once"
         )
     rounds = [[_seconds(peer, documents) for peer in peers] for _ in range(1 + repeats)][1:]
     by_peer = list(zip(*rounds, strict=True))
@@ -77,16 +76,16 @@ def _seconds(peer: Peer, documents: Sequence[str]) -> float:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a call took, and what it returned."""
+    """The time, memory and result of a call."""
 
     seconds: float
-    peak_bytes: int  # with Python and the packages it needs
+    peak_bytes: int  # of the process, Python and packages included
     result: Any
 
 
 def spent(work: Callable[..., Any], *arguments: Any) -> Spent:
-    """Call it in a fresh process, so that the peak of memory is its own. The clock runs around the
-    call alone. `work` is a function of a module, and what goes in and out can be pickled."""
+    """Call a function in a fresh process, so that the peak memory is its own. The time is that of
+    the call only. `work` is a function of a module; arguments and result can be pickled."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_spend, args=(there, work, arguments))
@@ -99,8 +98,8 @@ def spent(work: Callable[..., Any], *arguments: Any) -> Spent:
     process.join()
     if answer is None:
         raise RuntimeError(
-            f"{work.__qualname__} ended with code {process.exitcode} and no answer; -9 says that it"
-            " was killed, most often for memory: use a smaller corpus"
+            f"{work.__qualname__} ended with code {process.exitcode} and no result; -9 means"
+            " killed, most often for lack of memory: use a smaller corpus"
         )
     if isinstance(answer, BaseException):
         raise answer
@@ -118,12 +117,12 @@ def _spend(answer: Connection, work: Callable[..., Any], arguments: tuple[Any, .
 
 
 def peak_bytes() -> int:
-    """The most memory this process has held. Linux hands a parent's peak on to its children in
-    `getrusage`, so there it is read where it is not."""
+    """The peak memory of this process. On Linux `getrusage` starts from the parent's peak, so there
+    we read /proc instead."""
     status = Path("/proc/self/status")
     if status.exists() and (found := re.search(r"VmHWM:\s*(\d+) kB", status.read_text())):
         return int(found[1]) * 1024
-    import resource  # which Windows has not
+    import resource  # not on Windows
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

@@ -1,11 +1,11 @@
-"""What a tokenizer makes of some documents, counted in one pass.
+"""Count the tokens of documents in one pass.
 
     counts = count(open_any("tokenizer.json"), open_corpus("corpus.jsonl.zst"))
     counts.save("bpe.npz")
 
-By document: characters, bytes, words, tokens, and tokens that cross words. By id: how often it is
-used. All figures come from these, with their intervals, so a tokenizer is run once. Memory is for
-48 bytes a document and 8 bytes an id, and for one batch of text.
+By document: characters, bytes, words, tokens, and tokens that cross words. By id: the number of
+uses. All figures and intervals come from these counts, so a tokenizer runs once. They take 48 bytes
+a document and 8 bytes an id, and counting takes the memory of one batch of text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ASTRAL = 0x40000  # no letter is assigned from here on
 
 @dataclass(frozen=True)
 class Counts:
-    """Of one tokenizer on some documents. The first five have a value for every document."""
+    """The counts of one tokenizer. `characters` to `crossing` have a value for every document."""
 
     name: str
     vocab_size: int
@@ -44,12 +44,12 @@ class Counts:
     bytes: Integers  # of UTF-8
     words: Integers  # see `words_in`
     tokens: Integers
-    crossing: Integers | None  # tokens that cross words; None: their texts are not known
-    usage: Integers  # by id: how often
-    crosses: NDArray[np.bool_] | None  # by id: whether it crosses words (see `crosses_words`)
+    crossing: Integers | None  # tokens that cross words; None if their texts are unknown
+    usage: Integers  # by id: the number of uses
+    crosses: NDArray[np.bool_] | None  # by id: see `crosses_words`
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """A file appears whole or not at all."""
+        """Write a file, whole or not at all."""
         unfinished = Path(path).with_suffix(".part")
         known = {name: value for name, value in asdict(self).items() if value is not None}
         with unfinished.open("wb") as file:
@@ -58,7 +58,7 @@ class Counts:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Counts:
-        """A file that `save` wrote."""
+        """Read a file that `save` wrote."""
         with np.load(path) as file:
             found: dict[str, Any] = dict(file)
         found |= {"name": str(found["name"]), "vocab_size": int(found["vocab_size"])}
@@ -66,8 +66,7 @@ class Counts:
 
 
 def count(peer: Peer, documents: Iterable[str], threads: int | None = None) -> Counts:
-    """Run a tokenizer over documents, many at once if it can. `threads` say on how many cores, for
-    tokenizers that let themselves be told."""
+    """Run a tokenizer over documents, in batches if it can; then on so many `threads`."""
     tally = _Tally(peer)
     for texts in portions(documents):
         tally.add(texts, _encoded(peer, texts, threads))
@@ -118,7 +117,7 @@ class _Tally:
         )
 
     def _grow(self, size: int) -> None:
-        """Where ids have holes, they may lie above the size of the vocabulary."""
+        """Make room for ids above the vocabulary size: ids may have gaps."""
         old = len(self._usage)
         if size > old:
             self._usage = np.pad(self._usage, (0, size - old))
@@ -144,17 +143,19 @@ def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64 | np.uint32]:
 
 
 def crosses_words(text: str) -> bool:
-    """Whether a token holds parts of two words: whitespace between other characters.
+    """Whether a token has parts of two words: whitespace between other characters.
 
-    So in scripts without spaces no token does, and " the" does not either."""
+    >>> crosses_words(" of the"), crosses_words(" the"), crosses_words("東京")
+    (True, False, False)
+    """
     return len(text.split()) > 1
 
 
 def words_in(text: str) -> int:
-    """The number of words: runs of characters between whitespace, with the punctuation on them.
+    """The number of words: runs of characters between whitespace, punctuation included.
 
-    In scripts without spaces (as Chinese, Japanese and Thai) nobody can say without a dictionary
-    where a word ends, so there each letter is a word, with the marks and punctuation at it.
+    In scripts without spaces (such as Chinese, Japanese and Thai) only a dictionary could tell
+    where a word ends, so there each letter is a word, with its marks and punctuation.
 
     >>> words_in("Hello, world."), words_in("「東京タワー」。"), words_in("in 東京")
     (2, 5, 3)
@@ -178,16 +179,16 @@ def _words() -> re.Pattern[str]:
 
 @functools.cache
 def _unspaced_ranges() -> str:
-    """As in a set of a regular expression."""
+    """The letters of scripts without spaces, as ranges of a regular expression."""
     found = [code for code in range(_ASTRAL) if _is_unspaced(code)]
-    # In a run, codes grow as their places do.
+    # In a run, code minus place is constant.
     runs = [list(run) for _, run in groupby(enumerate(found), lambda pair: pair[1] - pair[0])]
     ends = ((run[0][1], run[-1][1]) for run in runs)
     return "".join(f"\\U{first:08x}-\\U{last:08x}" for first, last in ends)
 
 
 def _is_unspaced(code: int) -> bool:
-    if 0xD800 <= code < 0xE000:  # half characters
+    if 0xD800 <= code < 0xE000:  # surrogates
         return False
     kind, script = _core.char_class(chr(code))
     return kind == LETTER and script in UNSPACED

@@ -1,11 +1,10 @@
-"""The figures of a tokenizer, from its counts (`lab.counts`), with intervals over documents.
+"""The figures of a tokenizer, from its counts (`counts`), with intervals over documents.
 
     ours, theirs = count(peer, documents), count(other, documents)
     figures(ours)                            # all of one tokenizer, ready for JSON
     paired(ours, theirs)                     # +7.6%, between +7.1% and +8.2%
 
-Ratios are of sums over all documents, not means of the ratios of documents: a long document weighs
-as much as its length.
+A ratio is one of sums over all documents, not a mean of ratios: long documents weigh more.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from .bootstrap import (
 )
 from .counts import Counts, Integers
 
-ALPHA = 2.5  # Zouhar and others (2023), where it foretold translation quality best
+ALPHA = 2.5  # Zouhar et al. (2023): it predicted translation quality best
 SECONDS_PER_TOKEN = 0.050  # paper 4.6: the assumed time of a forward pass
 
 
@@ -44,56 +43,55 @@ def characters_per_token(counts: Counts) -> float:
 
 
 def bytes_per_token(counts: Counts) -> float:
-    """Of UTF-8: fairer between scripts than characters."""
+    """Bytes of UTF-8 per token: fairer between scripts than characters."""
     return _ratio(counts, counts.bytes, counts.tokens)
 
 
 def fertility(counts: Counts) -> float:
-    """Tokens per word; what a word is, says `counts.words_in`. Below 1 only with phrases, where
-    there are spaces."""
+    """Tokens per word (`counts.words_in`). With spaces, only phrases bring it below 1."""
     return _ratio(counts, counts.tokens, counts.words)
 
 
 def crossing_use(counts: Counts) -> float | None:
-    """The share of the tokens of the text that cross words; None where that is not known."""
+    """The share of the tokens of the text that cross words; None if unknown."""
     return None if counts.crossing is None else _ratio(counts, counts.crossing, counts.tokens)
 
 
 def crossing_vocabulary(counts: Counts) -> float | None:
-    """The share of the vocabulary that crosses words; None where that is not known."""
+    """The share of the vocabulary that crosses words; None if unknown."""
     if counts.crosses is None:
         return None
     return int(np.count_nonzero(counts.crosses)) / max(1, counts.vocab_size)
 
 
 def unused(counts: Counts) -> float:
-    """The share of the vocabulary that the documents never use, special tokens and all."""
+    """The share of the vocabulary that the documents never use, special tokens included."""
     return 1 - int(np.count_nonzero(counts.usage)) / max(1, counts.vocab_size)
 
 
 def renyi_efficiency(usage: Integers, vocab_size: int, alpha: float = ALPHA) -> float:
-    """How evenly the vocabulary is used: the Rényi entropy of its use, over the most it could be.
+    """How evenly text uses the vocabulary: the Rényi entropy of the uses, over its maximum.
 
         H = log2(sum of p^alpha) / (1 - alpha),    efficiency = H / log2(vocab_size)
 
-    1 if each token is used as often as any other. The vocabulary is the whole one, not the part
-    that occurs in this text, so that unused tokens tell; the authors' program divides by the latter
-    (for its figure, pass `np.count_nonzero(usage)`). With `alpha` 1 this is Shannon's."""
+    1 if all tokens are equally frequent. We divide by the whole vocabulary, so that unused tokens
+    count; the authors' program divides by the tokens that occur (for its figure, pass
+    `np.count_nonzero(usage)`). With `alpha` 1 this is Shannon's entropy."""
     if vocab_size < 2 or not usage.any():
         raise ValueError(
-            f"{vocab_size} tokens, {int(usage.sum())} uses: there is no efficiency; it needs a"
-            " vocabulary of 2 or more and some text"
+            f"{vocab_size} tokens, {int(usage.sum())} uses: efficiency needs a vocabulary of 2 or"
+            " more tokens, and some text"
         )
     p = usage[usage > 0] / usage.sum()
     shannon = alpha == 1
     entropy = -(p * np.log2(p)).sum() if shannon else np.log2((p**alpha).sum()) / (1 - alpha)
-    return abs(float(entropy)) / math.log2(vocab_size)  # abs: one token alone gives -0.0
+    return abs(float(entropy)) / math.log2(vocab_size)  # abs: a single token gives -0.0
 
 
 def figures(
     counts: Counts, level: float = LEVEL, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Any]:
-    """All of them, with the intervals of those that are ratios; for a row's JSON. One document has
+    """All figures, and the intervals of those that are ratios, for a row's JSON. One document has
     no intervals."""
     columns = {
         "characters_per_token": (counts.characters, counts.tokens),
@@ -144,8 +142,8 @@ def paired(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Difference:
-    """How much denser a tokenizer is than another on the same documents, in characters per token;
-    its interval, and the p of no difference."""
+    """The difference of two tokenizers in characters per token on the same documents, with its
+    interval and p-value."""
     _check_same_documents(counts, baseline)
     return difference(counts.tokens, baseline.tokens, level, resamples, seed)
 
@@ -153,7 +151,7 @@ def paired(
 def _check_same_documents(counts: Counts, baseline: Counts) -> None:
     if not np.array_equal(counts.bytes, baseline.bytes):
         raise ValueError(
-            f"{counts.name} and {baseline.name} were counted on different documents; count both on"
+            f"{counts.name} and {baseline.name} have counts of different documents; count both on"
             " the same ones, in the same order"
         )
 
@@ -164,16 +162,16 @@ class Latency:
 
     characters_per_token: float
     tokens: int
-    seconds: float  # to generate the text, if each token takes as long as assumed
+    seconds: float  # to generate the text, at the assumed time per token
     speedup: float  # over the baseline
-    fewer: float  # the share of the baseline's tokens that is saved
+    fewer: float  # tokens saved, as a share of the baseline's
 
 
 def latency(
     counts: Counts, baseline: Counts, seconds_per_token: float = SECONDS_PER_TOKEN
 ) -> Latency:
-    """The paper's proxy (4.6): every token takes one forward pass of 50 ms, whatever the tokenizer.
-    So the speedup is nothing but the ratio of tokens; a larger vocabulary costs nothing here."""
+    """The paper's proxy (4.6): every token takes one forward pass of 50 ms, with any tokenizer. So
+    the speedup is the ratio of tokens, and a larger vocabulary costs nothing."""
     _check_same_documents(counts, baseline)
     speedup = characters_per_token(counts) / characters_per_token(baseline)
     tokens = int(counts.tokens.sum())
@@ -186,18 +184,17 @@ def latency(
 
 @dataclass(frozen=True)
 class Parity:
-    """How alike languages are treated, by what the same sentences cost in each."""
+    """How equal languages are, by the cost of the same sentences in each."""
 
     best: str
     worst: str
-    worst_over_best: float  # 1: all alike
-    gini: float  # 0: all alike; towards 1: one language bears all
-    premiums: dict[str, float]  # by language: cost over that of the best
+    worst_over_best: float  # 1: all equal
+    gini: float  # 0: all equal; towards 1: one language has all the cost
+    premiums: dict[str, float]  # by language: its cost over that of the best
 
 
 def parity(tokens: Mapping[str, float]) -> Parity:
-    """From the tokens of the same sentences in each language, or another cost that is low where a
-    language is treated well."""
+    """Parity from the tokens of the same sentences in each language, or from another cost."""
     wrong = {language: cost for language, cost in tokens.items() if not cost > 0}
     if wrong or not tokens:
         raise ValueError(f"costs by language {wrong or '(none)'}: pass tokens, more than 0 in each")
@@ -208,7 +205,7 @@ def parity(tokens: Mapping[str, float]) -> Parity:
 
 
 def gini(costs: Floats) -> NDArray[np.float64]:
-    """Gini's coefficient of each row: the mean difference of two, over twice the mean."""
+    """The Gini coefficient of each row: the mean difference of two costs, over twice the mean."""
     ordered, number = np.sort(costs, axis=-1), costs.shape[-1]
     ranks = 2 * np.arange(1, number + 1) - number - 1
     return np.asarray((ordered * ranks).sum(axis=-1) / (number * ordered.sum(axis=-1)))
@@ -220,8 +217,9 @@ def parity_intervals(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> tuple[Interval, Interval]:
-    """Of worst over best and of Gini's coefficient, over sentences. `tokens` has a value for every
-    sentence, in the same order in each language; a resample takes a sentence in all of them."""
+    """The intervals of worst over best and of the Gini coefficient, over sentences. `tokens` has a
+    value for every sentence, in the same order in each language; a resample draws a sentence in all
+    of them."""
     columns = np.stack(list(tokens.values()), axis=1)
     return (
         interval_of(
@@ -235,8 +233,8 @@ def parity_intervals(
 
 
 def articles(text: str) -> list[str]:
-    """The articles of a WikiText file, each from its title to the next: " = Title = ". Joined, they
-    are the text."""
+    """The articles of a WikiText file, each from its title (" = Title = ") to the next. Joined,
+    they are the text."""
     starts = [match.start() for match in re.finditer(r"^ = [^=\n][^\n]*[^=\n] = \r?\n", text, re.M)]
     cuts = [0, *(start for start in starts if start), len(text)]
     return [text[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]

@@ -1,10 +1,10 @@
-"""Rows that are computed once: the figures of long runs, kept as they are found.
+"""Rows that are computed once: the figures of long runs, kept on disk.
 
     rows = Rows(Path("build/runs/sweep"))
     figures = rows.get({"row": "plain", "recipe": recipe.to_dict()}, lambda: measure(...))
 
-A finished row is a JSON line in `rows.jsonl`: what was asked (which is how it is found again), the
-figures, and how it was made. A run that was stopped goes on where it was.
+A finished row is a JSON line in `rows.jsonl`: the question (its key), the figures, and how it was
+made. So an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ Figures = dict[str, Any]
 
 
 class Rows:
-    """The finished rows of a folder. `again`: compute all anew; `checkout`: of the program that
-    makes them, to say its commit."""
+    """The finished rows of a folder. `again`: compute all of them again; `checkout`: the repository
+    whose commit to note."""
 
     def __init__(self, folder: Path, again: bool = False, checkout: Path | None = None) -> None:
         self._path, self._checkout = folder / "rows.jsonl", checkout
-        self._done: dict[str, dict[str, Any]] = {}  # of rows asked for twice, the latest
-        self.shown: list[dict[str, Any]] = []  # in the order in which they were asked for
+        self._done: dict[str, dict[str, Any]] = {}  # of rows with the same key, the latest
+        self.shown: list[dict[str, Any]] = []  # in the order of the calls
         folder.mkdir(parents=True, exist_ok=True)
         if self._path.exists():
             lines = self._path.read_text(encoding="utf-8").split("\n")
-            if lines.pop():  # a line that was never finished
+            if lines.pop():  # an unfinished line
                 self._path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
             rows = [] if again else map(json.loads, lines)
             self._done = {_key(row["asked"]): row for row in rows}
@@ -49,7 +49,7 @@ class Rows:
         return _key(_by_this_program(asked)) in self._done
 
     def get(self, asked: Figures, compute: Callable[[], Figures]) -> Figures:
-        """The figures of a row, computed unless it is there."""
+        """The figures of a row; computes it unless it is finished."""
         asked = _by_this_program(asked)
         row = self._done.get(_key(asked))
         if row is None:
@@ -65,7 +65,7 @@ class Rows:
         return figures
 
     def about(self) -> str:
-        """Version, commits, machines and dates of the rows asked for."""
+        """Version, commits, machines and dates of the rows."""
         parts = [f"supratok {supratok.__version__}"]
         for name in ("commit", "machine", "date"):
             values = dict.fromkeys(row["made"][name] for row in self.shown if name in row["made"])
@@ -89,14 +89,14 @@ def _made(checkout: Path | None) -> dict[str, str]:
     }
 
 
-# What decides which tokens are learnt and which ids a text has. The rest only shows results.
+# The parts that decide the tokens of a vocabulary and the ids of a text.
 DECIDES = ("recipe.py", "train.py", "corpus", "tokenizer", "learn", "common/reserved.py")
 
 
 @functools.cache
 def code(parts: tuple[str, ...] = DECIDES) -> str:
-    """A digest of these parts of the package, and of the compiled core: a row made by another
-    program is stale. Comments and the layout of the code do not count."""
+    """A digest of these parts of the package and of the compiled core: if it changes, rows are
+    stale. Comments and layout do not count."""
     folder = Path(supratok.__file__).parent
     found = [
         ast.dump(ast.parse(path.read_text(encoding="utf-8")))
@@ -108,16 +108,16 @@ def code(parts: tuple[str, ...] = DECIDES) -> str:
 
 
 def modules(folder: Path) -> list[Path]:
-    """The modules of a room, those of its inner rooms included."""
+    """The modules of a room and of the rooms inside it."""
     found = sorted(folder.rglob("*.py"))
     if not found:
-        raise FileNotFoundError(f"{folder}: no modules; a digest of nothing would never be stale")
+        raise FileNotFoundError(f"{folder}: no modules; a digest of nothing never changes")
     return found
 
 
 @functools.cache
 def commit(checkout: Path) -> str:
-    """With a + where files differ from it."""
+    """The commit of a repository, with a + if files differ from it."""
     try:
         git = ["git", "-C", str(checkout), "describe", "--always", "--exclude=*", "--dirty=+"]
         return subprocess.run(git, capture_output=True, check=True, text=True).stdout.strip()
@@ -126,7 +126,7 @@ def commit(checkout: Path) -> str:
 
 
 def cpu_model() -> str:
-    """As Linux calls it; elsewhere only the kind."""
+    """The model of the processor on Linux; elsewhere only its architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -1,1 +1,1 @@
-"""Tables and pictures of runs, and one page of them all."""
+"""Tables and pictures of runs, and a page of them."""

@@ -1,13 +1,12 @@
-"""A table of a run: what it claims, its figures, and what they were made of.
+"""A table of a run: its claim, its figures, and how they were made.
 
     table = Table("Sweep", "fewer tokens at every size", ["size", "ours"], [["50,000", "5.350"]])
     table.write(Path("build/runs/sweep"))    # table.json, table.md, table.csv
     read(Path("build/runs/sweep")) == table
 
-Cells are plain text, just as they are to be read. `table.json` is for programs (`supratok report`
-makes a page of it), `table.md` for people, `table.csv` for spreadsheets. Pictures lie beside them.
-What a person has to say about the figures may lie there too, as `comment.md`: it is written after
-they are known, and no run overwrites it.
+Cells are plain text, formatted for the reader. `table.json` is for programs (`supratok report`
+makes a page of it), `table.md` for people, `table.csv` for spreadsheets. Pictures are in the same
+folder. A person may add a `comment.md` about the figures; no run overwrites it.
 """
 
 from __future__ import annotations
@@ -15,10 +14,11 @@ from __future__ import annotations
 import csv
 import json
 import re
-import unicodedata
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from ...common.text import visible
 
 NAME = "table.json"
 NOTHING = "-"  # a cell without a figure
@@ -26,16 +26,16 @@ NOTHING = "-"  # a cell without a figure
 
 @dataclass(frozen=True)
 class Table:
-    """One table. Columns and lines are named by their place, from 0."""
+    """One table. Columns and lines are numbered from 0."""
 
     title: str
-    claim: str  # what is to be shown, in a sentence
+    claim: str  # one sentence: what the figures are to show
     head: list[str]
     lines: list[list[str]]
     notes: list[str] = field(default_factory=list)  # corpus, machine, date, command
-    comment: str = ""  # what agrees, what does not and why
+    comment: str = ""  # which figures agree with the claim, which do not, and why
     pictures: list[str] = field(default_factory=list)  # SVG files in the same folder
-    paper: list[int] = field(default_factory=list)  # columns that hold the paper's figures
+    paper: list[int] = field(default_factory=list)  # columns of the paper's figures
     higher: list[int] = field(default_factory=list)  # columns where more is better
     lower: list[int] = field(default_factory=list)  # columns where less is better
     grouped: bool = False  # lines with the same first cell belong together, and compete there
@@ -46,7 +46,7 @@ class Table:
             if len(line) != len(self.head):
                 raise ValueError(
                     f"{self.title}: line {number} has {len(line)} cells and the head"
-                    f" {len(self.head)}; give each column one, {NOTHING!r} where there is nothing"
+                    f" {len(self.head)}; give each column one, {NOTHING!r} if it is empty"
                 )
         for name, end in (("paper", self.head), ("higher", self.head), ("lower", self.head),
                           ("aside", self.lines)):  # fmt: skip
@@ -56,11 +56,11 @@ class Table:
         for picture in self.pictures:
             if Path(picture).name != picture or Path(picture).suffix != ".svg":
                 raise ValueError(
-                    f"{self.title}: {picture!r} is no picture; name an .svg file of the same folder"
+                    f"{self.title}: {picture!r} is no picture; name an .svg file in the same folder"
                 )
 
     def write(self, folder: Path) -> None:
-        """table.json, table.md and table.csv."""
+        """Write table.json, table.md and table.csv."""
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1) + "\n"
         (folder / NAME).write_text(text, encoding="utf-8")
@@ -72,15 +72,15 @@ class Table:
     def markdown(self) -> str:
         """Title, claim, comment, figures, pictures and notes."""
         rows = [self.head, ["---"] * len(self.head), *self.lines]
-        parts = [f"## {_plain(self.title)}", _plain(self.claim), self.comment]
+        parts = [f"## {_plain(self.title)}", _plain(one_line(self.claim)), self.comment]
         parts += ["\n".join(f"| {' | '.join(map(_plain, row))} |" for row in rows)]
         parts += [f"![{_plain(name.removesuffix('.svg'))}]({name})" for name in self.pictures]
-        parts += ["\n".join(f"- {visible(note)}" for note in self.notes)]
+        parts += ["\n".join(f"- {one_line(note)}" for note in self.notes)]
         return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
 
 
 def read(folder: Path) -> Table:
-    """The table of a run folder, with the comment that lies beside it if it has none itself."""
+    """The table of a run folder, with the `comment.md` there if the table has no comment."""
     path = folder / NAME
     try:
         table = _table(json.loads(path.read_text(encoding="utf-8")))
@@ -94,20 +94,20 @@ def read(folder: Path) -> Table:
 
 def _table(found: Any) -> Table:
     if not isinstance(found, dict):
-        raise ValueError("not a table, as JSON has it: an object")
+        raise ValueError("not a table: it must be a JSON object")
     known = {item.name for item in fields(Table)}
     if missing := {"title", "claim", "head", "lines"} - found.keys():
-        raise ValueError(f"without {', '.join(sorted(missing))}")
+        raise ValueError(f"{', '.join(sorted(missing))} missing")
     if unknown := found.keys() - known:
-        raise ValueError(f"with {', '.join(sorted(unknown))}, which this version does not know")
+        raise ValueError(f"{', '.join(sorted(unknown))} unknown to this version")
     for name, value in found.items():
         if not _fits(name, value):
-            raise ValueError(f"its {name!r} is {json.dumps(value)[:60]}")
+            raise ValueError(f"wrong type of {name!r}: {json.dumps(value)[:60]}")
     return Table(**found)
 
 
 def _fits(name: str, value: Any) -> bool:
-    """Whether a field of table.json is of its kind."""
+    """Whether a field of table.json has the right type."""
     if name == "grouped":
         return isinstance(value, bool)
     if name in ("title", "claim", "comment"):
@@ -119,14 +119,14 @@ def _fits(name: str, value: Any) -> bool:
 
 
 def figure(cell: str) -> float | None:
-    """The number that a cell begins with: 5.57 of "5.57 (+8.6%)"; None if it has none."""
+    """The number at the start of a cell: 5.57 for "5.57 (+8.6%)"; None if there is none."""
     match = re.match(r"\(?([-+]?\d[\d,]*(?:\.\d+)?)", cell.strip())
     return float(match[1].replace(",", "")) if match else None
 
 
 def best(table: Table) -> set[tuple[int, int]]:
-    """The cells, as (line, column), that are the best of their column and group. Where all are
-    alike nothing is best."""
+    """The cells, as (line, column), that are the best of their column and group; none if all are
+    equal."""
     groups: dict[str, list[int]] = {}
     for place, line in enumerate(table.lines):
         if place not in table.aside:
@@ -144,26 +144,10 @@ def best(table: Table) -> set[tuple[int, int]]:
 
 # --- Text ------------------------------------------------------------------------------------
 
-# What would end a line, or change the direction of the text after it.
-_SEPARATORS = {"\u2028": "\u2424", "\u2029": "\u2424", "\u0085": "\u2424"}
 
-
-def visible(text: str) -> str:
-    """Control characters by their pictures, line ends as a space, and what is no character as
-    U+FFFD: so that a token that holds them can stand in a line."""
-    return "".join(map(_visible, text.replace("\r\n", "\n").replace("\n", " ")))
-
-
-def _visible(character: str) -> str:
-    code = ord(character)
-    if character in _SEPARATORS:
-        return _SEPARATORS[character]
-    if code < 0x20:
-        return chr(0x2400 + code)
-    if code == 0x7F:
-        return "\u2421"
-    unfit = unicodedata.category(character) in ("Cc", "Cs") or code & 0xFFFE == 0xFFFE
-    return "\ufffd" if unfit or 0xFDD0 <= code <= 0xFDEF else character
+def one_line(text: str) -> str:
+    """A sentence in one line, with its line breaks as spaces."""
+    return visible(re.sub(r"\s*\n\s*", " ", text.strip()))
 
 
 def _plain(text: str) -> str:

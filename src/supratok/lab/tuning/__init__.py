@@ -1,4 +1,4 @@
-"""`supratok tune`: the recipe with the best score (paper 3.5)."""
+"""`supratok tune`: search for the recipe with the best score (paper 3.5)."""
 
 from .search import tune
 

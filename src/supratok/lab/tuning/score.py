@@ -2,22 +2,21 @@
 
     score(ours, reference)      # > 0: better than the reference
 
-It adds up what the tokenizer gains in characters per token, and takes away what it adds to the bits
-of a token (the logarithm of a model's perplexity) and to the logarithm of the time for encoding,
-each as a share of what the reference has.
+The score adds the gain in characters per token. It subtracts the increase in bits per token (the
+logarithm of a model's perplexity) and the increase in the logarithm of the encoding time. Each is a
+share of the reference's value.
 
-With equal weights the first two terms are nearly one. A model that needs B bits for a character
-needs log2 P = B * C bits for a token of C characters, so
+With equal weights the first two terms combine. A model that needs B bits per character needs
+log2 P = B * C bits for a token of C characters, so
 
-    C/C' - B*C / (B'*C')  =  C/C' * (1 - B/B')        (' is the reference's)
+    C/C' - B*C / (B'*C')  =  C/C' * (1 - B/B')        (' marks the reference)
 
-Characters per token by themselves earn nothing: what counts is fewer bits per character, and that
-the more, the more characters a token has.
+Characters per token alone earn nothing: only fewer bits per character do, and they earn more the
+longer the tokens are.
 
-The third term is of another size. Who encodes ten times as fast as a reference of 40 milliseconds
-earns log2(10) / log2(40) = 0.62, where the first two move by hundredths; so with the paper's
-weights the clock decides. To choose a recipe, rather than a program, leave it out:
-`--weights 1 1 0`.
+The third term has another scale. A tokenizer ten times as fast as a reference of 40 milliseconds
+earns log2(10) / log2(40) = 0.62, while the first two terms move by hundredths: with the paper's
+weights, time decides. To choose a recipe rather than a program, leave it out: `--weights 1 1 0`.
 """
 
 from __future__ import annotations
@@ -25,27 +24,26 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# Choice: a share of less than this many bits is not taken. The logarithm of a time depends on its
-# unit: near one unit it is 0, and a share of it without end. In milliseconds, over as much text as
-# is taken here, the reference stands at 7 to 10 bits; over a text so short that it stands near 0,
-# one bit is what is divided by.
+# Choice: divide by one bit at least. The logarithm of a time depends on its unit: near one unit it
+# is 0, and a share of it is infinite. In milliseconds, and on as much text as tuning encodes, the
+# reference has 7 to 10 bits.
 _LEAST = 1.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """Of a tokenizer, on held-out text."""
+    """The figures of a tokenizer on held-out text."""
 
     compression: float  # characters per token
-    perplexity: float  # of a token, by a small model
-    latency: float  # milliseconds for encoding a fixed text, of one thread
+    perplexity: float  # per token, of a small model
+    latency: float  # milliseconds to encode a fixed text on one thread
 
     def __post_init__(self) -> None:
         figures = (self.compression, self.perplexity, self.latency)
         if not all(math.isfinite(figure) and figure > 0 for figure in figures):
             raise ValueError(
-                f"{self}: every figure must be a number above 0; give more text, or let the model"
-                " learn from more tokens"
+                f"{self}: every figure must be a finite number above 0; give more text, or train"
+                " the model on more tokens"
             )
 
     @property
@@ -64,7 +62,7 @@ class Weights:
     def __post_init__(self) -> None:
         values = (self.compression, self.perplexity, self.latency)
         if not all(math.isfinite(value) and value >= 0 for value in values) or not any(values):
-            raise ValueError(f"{self}: three numbers of at least 0, one of them above it")
+            raise ValueError(f"{self}: give three numbers of at least 0, not all of them 0")
 
 
 def score(found: Measured, reference: Measured, weights: Weights | None = None) -> float:
@@ -79,7 +77,7 @@ def score(found: Measured, reference: Measured, weights: Weights | None = None) 
 
 
 def terms(found: Measured, reference: Measured) -> tuple[float, float, float]:
-    """The paper's C_norm, P_norm and L_norm. Of the latter two, less is better."""
+    """The paper's C_norm, P_norm and L_norm; less is better in the last two."""
     return (
         found.compression / reference.compression - 1,
         more_bits(found.perplexity, reference.perplexity),
@@ -88,6 +86,6 @@ def terms(found: Measured, reference: Measured) -> tuple[float, float, float]:
 
 
 def more_bits(value: float, reference: float) -> float:
-    """How much larger a logarithm is than another one, as a share of that."""
+    """The increase of log2(value) over log2(reference), as a share of the latter."""
     bits = math.log2(reference)
     return (math.log2(value) - bits) / max(_LEAST, abs(bits))

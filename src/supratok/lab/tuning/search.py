@@ -4,13 +4,13 @@
     trials = tune(setting, Path("study"))
     best(trials).values
 
-A trial trains a tokenizer, measures it (`tuning_measure`), and is scored against BPE-Standard of
-its size (`tuning_score`). Its small model is asked several times on the way, and a trial that then
-stands below the median of the others is given up; it stays in the study as such.
+A trial trains a tokenizer, measures it (`measure`), and scores it against BPE-Standard of its size
+(`score`). At several rungs of its small model's training the trial reports a score; Optuna prunes a
+trial below the median of the others, and keeps it in the study as pruned.
 
-The study is a file of sqlite in the folder. Processes share it, and a study that was stopped goes
-on where it was. With one job the same seed gives the same trials, stopped or not, as far as their
-scores are the same: the clock has a part in them, unless its weight is 0.
+The study is an sqlite file in the folder. Processes share it, and an interrupted study resumes.
+With one job the same seed gives the same trials, interrupted or not, if the scores are the same:
+time enters them, unless the weight of latency is 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ from ...train import train
 from .measure import (
     Setting,
     Texts,
-    alone,
     measure,
     read_texts,
     reference,
@@ -53,19 +52,24 @@ from .study import (
     values_of,
 )
 
-_EVERY = 1.0  # seconds between two looks at the study
+_EVERY = 1.0  # seconds between two readings of the study
 
 
 def tune(setting: Setting, folder: Path, progress: bool | Progress = False) -> list[Trial]:
-    """Go on until there are `setting.trials` trials in the folder, and return all."""
+    """Run trials until the folder has `setting.trials` of them, and return all."""
     folder.mkdir(parents=True, exist_ok=True)
-    busy = "another `supratok tune` is at work here; wait for it, or choose another folder"
-    with alone(folder / "tune.lock", seconds=0.0, busy=busy):
-        study = open_study(folder)
-        same_or_refuse(study, setting, folder)
-        forget_unfinished(study)
-        with make_progress(progress) as shown:
+    filelock = package("filelock", "lm")
+    try:
+        with filelock.FileLock(folder / "tune.lock", timeout=0), make_progress(progress) as shown:
+            study = open_study(folder)
+            same_or_refuse(study, setting, folder)
+            forget_unfinished(study)
             _until_enough(study, setting, folder, shown)
+    except filelock.Timeout as error:
+        raise ValueError(
+            f"{folder}: another `supratok tune` is running here; wait for it, or choose another"
+            " folder"
+        ) from error
     return finished(study)
 
 
@@ -73,26 +77,26 @@ def tune(setting: Setting, folder: Path, progress: bool | Progress = False) -> l
 
 
 def _until_enough(study: Any, setting: Setting, folder: Path, progress: Progress) -> None:
-    """Work, or let others work, until there are enough trials, and tell how it goes."""
+    """Run the missing trials here or in other processes, and show the progress."""
     before = len(finished(study))
     if before >= setting.trials:
         return
     progress.start("trials", total=setting.trials - before, unit="trials")
 
-    def tell() -> None:
+    def show() -> None:
         trials = finished(study)
         progress.note(", ".join(f"{name} {value}" for name, value in _facts(trials).items()))
         progress.at(len(trials) - before)
 
     if setting.jobs == 1:
-        _work(setting, folder, 0, tell)
+        _work(setting, folder, 0, show)
     else:
-        _in_processes(setting, folder, tell)
+        _in_processes(setting, folder, show)
     progress.end(**_facts(finished(study)))
 
 
-def _in_processes(setting: Setting, folder: Path, tell: Callable[[], None]) -> None:
-    """An error in one ends all."""
+def _in_processes(setting: Setting, folder: Path, show: Callable[[], None]) -> None:
+    """Run the jobs; an error in one ends all."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     jobs: list[BaseProcess] = [
@@ -106,7 +110,7 @@ def _in_processes(setting: Setting, folder: Path, tell: Callable[[], None]) -> N
         while any(job.is_alive() for job in jobs):
             connection.wait([job.sentinel for job in jobs if job.is_alive()], _EVERY)
             _raise_error(here)
-            tell()
+            show()
         _raise_error(here)
         _check_ended(jobs)
     finally:
@@ -125,24 +129,24 @@ def _check_ended(jobs: list[BaseProcess]) -> None:
     for job in jobs:
         if job.exitcode:
             raise ValueError(
-                f"a job ended with code {job.exitcode}; -9 says that it was killed, most often for"
+                f"a job ended with code {job.exitcode}; -9 means killed, most often for lack of"
                 " memory: use fewer --jobs or a smaller corpus. The finished trials are kept"
             )
 
 
 def _facts(trials: list[Trial]) -> dict[str, str]:
-    """The best so far, and how many were given up."""
+    """The best trial so far, and the number of pruned ones."""
     if all(trial.pruned for trial in trials):
         return {}
     found = best(trials)
     values = " ".join(f"{name}={value:g}" for name, value in found.values.items())
     pruned = sum(trial.pruned for trial in trials)
-    return {"best": f"{found.score:.4f} ({values})", "given up": str(pruned)}
+    return {"best": f"{found.score:.4f} ({values})", "pruned": str(pruned)}
 
 
 def _job(errors: connection.Connection, setting: Setting, folder: Path, number: int) -> None:
-    """What a process does."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that began this one hears it
+    """Work in a process of its own, and send an error to the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
     try:
         _work(setting, folder, number)
     except Exception as error:
@@ -150,26 +154,26 @@ def _job(errors: connection.Connection, setting: Setting, folder: Path, number: 
 
 
 def _work(
-    setting: Setting, folder: Path, number: int, tell: Callable[[], None] | None = None
+    setting: Setting, folder: Path, number: int, show: Callable[[], None] | None = None
 ) -> None:
-    """Trial after trial, until there are enough; `tell` is called after each."""
-    from ..lm.validation import with_threads  # torch is wanted here for the first time
+    """Run trial after trial until there are enough; call `show` after each."""
+    from ..lm.validation import with_threads  # imports torch
 
     threads = setting.threads or max(1, usable_threads(None) // setting.jobs)
     texts, study = read_texts(setting), open_study(folder)
     with with_threads(threads):
         while (trial := _next(study, setting, folder, number)) is not None:
             _Attempt(study, trial, texts, setting, folder, threads).run()
-            if tell is not None:
-                tell()
+            if show is not None:
+                show()
 
 
 def _next(study: Any, setting: Setting, folder: Path, number: int) -> Any:
-    """A new trial, or None if there are enough. What it will try depends on the seed, the job and
-    the trials that are over: not on when the study was stopped."""
+    """A new trial, or None if there are enough. Its values depend on the seed, the job and the
+    finished trials, not on interruptions."""
     optuna = package("optuna", "lm")
     states = optuna.trial.TrialState
-    with alone(folder / "next.lock"):
+    with package("filelock", "lm").FileLock(folder / "next.lock"):
         over = len(finished(study))
         running = len(study.get_trials(deepcopy=False, states=(states.RUNNING,)))
         if over + running >= setting.trials:
@@ -205,7 +209,7 @@ class _Attempt:
             raise
 
     def _known(self) -> float | None:
-        """The score of an earlier trial with the same values: it need not be found again."""
+        """The score of an earlier trial with the same values, if there is one."""
         values = values_of(self.trial)
         for other in finished(self.study):
             if other.values == values and not other.pruned:
@@ -216,20 +220,20 @@ class _Attempt:
     def _measured(self) -> float:
         values = values_of(self.trial)
         recipe = recipe_of(self.setting.preset, values)
-        held = reference(recipe.vocab_size, self.texts, self.setting, self.folder)
-        last = len(held.rungs) - 1
+        against = reference(recipe.vocab_size, self.texts, self.setting, self.folder)
+        last = len(against.rungs) - 1
 
-        def told(rung: int, now: Measured) -> None:
+        def report(rung: int, now: Measured) -> None:
             self._keep(now)
-            self.trial.report(score(now, held.rungs[rung], self.setting.weights), rung)
+            self.trial.report(score(now, against.rungs[rung], self.setting.weights), rung)
             if rung < last and self.trial.should_prune():
                 raise package("optuna", "lm").TrialPruned
 
         with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             path = Path(folder, "trial.json")
             train(self.setting.corpus, recipe, self.threads, progress=False).save(path)
-            found = measure(open_any(path), self.texts, self.setting, told, held)
-        return score(found, held.rungs[last], self.setting.weights)
+            found = measure(open_any(path), self.texts, self.setting, report, against)
+        return score(found, against.rungs[last], self.setting.weights)
 
     def _keep(self, found: Measured, **more: int) -> None:
         facts: Mapping[str, object] = {"measured": asdict(found), **more}

@@ -1,12 +1,12 @@
-"""Where tuning looks: which values of a recipe are moved, between which ends, by which step.
+"""The search space: which values of a recipe vary, between which ends, by which step.
 
     space = read_space(["vocab_size=16000:32000:4000", "phrase_price=1:3:0.5"])
     recipe_of("default", {"vocab_size": 20_000, "phrase_price": 1.5})
 
-Without a word the space is the paper's. A range that is named takes the place of the one with that
-name, or is added; `screen.min_pmi=5` holds a value still. A value is named as in a recipe's file:
-`phrase_price`, or `screen.min_pmi` for one inside a component. A component that the preset lacks is
-put in by naming a value of it.
+The default is the paper's space. A given range replaces the one of the same name, or is added;
+`screen.min_pmi=5` fixes a value. Names are those of a recipe file: `phrase_price`, or
+`screen.min_pmi` for a value of a component. Naming a value of a component that the preset lacks
+adds the component.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Value = int | float
 
 @dataclass(frozen=True)
 class Range:
-    """From `low` by `step` to `high`, or to the last value before it; without a step every value
+    """From `low` by `step` to `high`, or to the last value below it; without a step, every value
     between the two."""
 
     low: Value
@@ -36,7 +36,7 @@ class Range:
     def __post_init__(self) -> None:
         values = [value for value in (self.low, self.high, self.step) if value is not None]
         if not all(map(math.isfinite, values)) or self.low > self.high:
-            raise ValueError(f"{self}: say two numbers, the lower one first")
+            raise ValueError(f"{self}: give two numbers, the lower one first")
         if self.step is not None and not self.step > 0:
             raise ValueError(f"{self}: the step must be above 0, or left out")
 
@@ -45,7 +45,7 @@ class Range:
         return all(isinstance(value, int) for value in (self.low, self.high, self.step or 1))
 
     def suggest(self, trial: Any, name: str) -> Value:
-        """A value for a trial of Optuna."""
+        """A value for an Optuna trial."""
         if self.whole:
             found: Value = trial.suggest_int(name, self.low, self.last, step=self.step or 1)
         else:
@@ -54,7 +54,7 @@ class Range:
 
     @property
     def last(self) -> Value:
-        """The highest value that steps reach."""
+        """The highest value that the steps reach."""
         if self.step is None:
             return self.high
         steps = math.floor((self.high - self.low) / self.step + 1e-9)
@@ -69,8 +69,8 @@ class Range:
 
 Space = dict[str, Range]
 
-# Paper 3.5, Appendix B. Choice: sizes by 16,000. What a score is held against, BPE-Standard and a
-# model over it, is made once for each size: eleven times, rather than for nearly every trial.
+# Paper 3.5, Appendix B. Choice: sizes by 16,000. The reference (BPE-Standard and a model over it)
+# is trained once for each size: eleven times, rather than for nearly every trial.
 PAPER: Space = {
     "vocab_size": Range(160_000, 320_000, 16_000),
     "screen.min_pmi": Range(3.0, 6.0, 0.5),
@@ -79,8 +79,8 @@ PAPER: Space = {
 
 
 def read_space(given: Iterable[str], preset: str = "default", base: Space | None = None) -> Space:
-    """The space of the paper (or `base`), changed by what is given: NAME=LOW:HIGH[:STEP],
-    NAME=VALUE, or a TOML file of such lines: `"screen.min_pmi" = [3.0, 6.0, 0.5]`."""
+    """The space of the paper (or `base`), changed by NAME=LOW:HIGH[:STEP], NAME=VALUE, or a TOML
+    file of such lines: `"screen.min_pmi" = [3.0, 6.0, 0.5]`."""
     space = dict(PAPER if base is None else base)
     for one in given:
         name, sign, values = one.partition("=")
@@ -108,7 +108,7 @@ def _split(given: str, values: str) -> list[Value]:
         return [_number(value) for value in values.split(":")]
     except ValueError:
         raise ValueError(
-            f"{given!r}: say NAME=LOW:HIGH, NAME=LOW:HIGH:STEP or NAME=VALUE"
+            f"{given!r}: give NAME=LOW:HIGH, NAME=LOW:HIGH:STEP or NAME=VALUE"
         ) from None
 
 
@@ -118,7 +118,7 @@ def _number(text: str) -> Value:
 
 
 def _in_file(path: Path) -> dict[str, list[Value]]:
-    """The lines of a file; a table in it is a component, as in a recipe."""
+    """The ranges in a TOML file; a table in it is a component, as in a recipe."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -132,20 +132,20 @@ def _in_file(path: Path) -> dict[str, list[Value]]:
 
 
 def _range(name: str, numbers: list[Value]) -> Range:
-    """One number, two, or two and a step; whole ones where the recipe asks for such."""
+    """A range from one number, two, or two and a step; whole numbers where the recipe has them."""
     real = [one for one in numbers if isinstance(one, (int, float)) and not isinstance(one, bool)]
     if len(real) < len(numbers) or not 1 <= len(real) <= 3:
-        raise ValueError(f"{name}={numbers}: say [low, high], [low, high, step] or one value")
+        raise ValueError(f"{name}={numbers}: give [low, high], [low, high, step] or one value")
     if _kind(name) is float:
         real = [float(one) for one in real]
     elif not all(isinstance(one, int) for one in real):
-        raise ValueError(f"{name}={numbers}: this is a whole number; say whole ones")
+        raise ValueError(f"{name}={numbers}: give whole numbers")
     low, high, *step = real if len(real) > 1 else real * 2
     return Range(low, high, *step)
 
 
 def _kind(name: str) -> type:
-    """int or float: what a recipe wants for this name."""
+    """The type of this value in a recipe: int or float."""
     holder: Any = Recipe
     for part in name.split("."):
         hints = get_type_hints(holder) if isinstance(holder, type) else {}
@@ -163,11 +163,11 @@ def _without_none(kind: Any) -> Any:
 
 
 def _check(space: Space, preset: str) -> None:
-    """Both ends must make a recipe: an error now rather than after an hour."""
+    """Both ends must make a recipe: fail now rather than after an hour."""
     if preset not in PRESETS:
         raise ValueError(f"preset={preset!r}: choose one of {', '.join(PRESETS)}")
     if "vocab_size" not in space:
-        raise ValueError("vocab_size: say its range, or one value")
+        raise ValueError("vocab_size: give its range, or one value")
     for end in ("low", "high"):
         values = {name: getattr(found, end) for name, found in space.items()}
         try:

@@ -1,4 +1,4 @@
-"""The study on disk: what it was begun as, and the trials that are over.
+"""The study on disk: its options and its trials.
 
 study = open_study(Path("study"))
 best(finished(study)).values
@@ -21,12 +21,12 @@ from .space import Value
 
 STORAGE = "study.db"
 _NAME = "supratok"
-_FIRST = 5  # trials that none is measured against
+_FIRST = 5  # trials before any is pruned
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial that is over. Of one that was given up, `measured` and `score` are as of then."""
+    """A finished or pruned trial; `measured` and `score` are those of its last rung."""
 
     number: int
     values: dict[str, Value]
@@ -34,19 +34,19 @@ class Trial:
     score: float
     pruned: bool
     seconds: float
-    same_as: int | None = None  # an earlier trial with the same values, whose figures these are
+    same_as: int | None = None  # an earlier trial with the same values and therefore these figures
 
 
 def best(trials: list[Trial]) -> Trial:
-    """The trial with the highest score, of those that were not given up."""
+    """The trial with the highest score among those not pruned."""
     whole = [trial for trial in trials if not trial.pruned]
     if not whole:
-        raise ValueError("no trial is finished; ask for more --trials")
+        raise ValueError("no trial is finished; raise --trials")
     return max(whole, key=lambda trial: (trial.score, -trial.number))
 
 
 def open_study(folder: Path) -> Any:
-    """The study of a folder, made unless it is there."""
+    """Open the study of a folder, or create it."""
     optuna = package("optuna", "lm")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     patient = {"connect_args": {"timeout": 100}}  # while another process writes
@@ -61,7 +61,7 @@ def open_study(folder: Path) -> Any:
 
 
 def finished(study: Any) -> list[Trial]:
-    """The trials that are over, in the order in which they began."""
+    """The finished and pruned trials, in the order in which they began."""
     states = package("optuna", "lm").trial.TrialState
     over = study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED))
     return [
@@ -79,7 +79,7 @@ def finished(study: Any) -> list[Trial]:
 
 
 def values_of(trial: Any) -> dict[str, Value]:
-    """As a person would write them: steps of 0.1 leave dust behind the tenth digit."""
+    """The values as a person would write them: steps of 0.1 leave rounding errors."""
     return {
         name: round(value, 10) if isinstance(value, float) else value
         for name, value in trial.params.items()
@@ -87,7 +87,7 @@ def values_of(trial: Any) -> dict[str, Value]:
 
 
 def same_or_refuse(study: Any, setting: Setting, folder: Path) -> None:
-    """A study goes on only as what it was begun as."""
+    """Refuse to resume a study with other options."""
     asked = {
         "corpus": Documents(setting.corpus).facts,
         "preset": setting.preset,
@@ -108,7 +108,7 @@ def same_or_refuse(study: Any, setting: Setting, folder: Path) -> None:
 
 
 def forget_unfinished(study: Any) -> None:
-    """What a run that was stopped has left half done counts for nothing."""
+    """Mark the trials that an interrupted run has left unfinished as failed."""
     states = package("optuna", "lm").trial.TrialState
     for trial in study.get_trials(deepcopy=False, states=(states.RUNNING,)):
         study.tell(trial.number, state=states.FAIL)

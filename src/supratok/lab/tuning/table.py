@@ -1,4 +1,4 @@
-"""A study as a table with its pictures, and its winner as a recipe's file.
+"""A study as a table with pictures, and its winner as a recipe file.
 
 write_outcome(setting, trials, Path("study"))   # table.*, *.svg, recipe.toml
 """
@@ -6,15 +6,15 @@ write_outcome(setting, trials, Path("study"))   # table.*, *.svg, recipe.toml
 from __future__ import annotations
 
 import datetime
+import itertools
 import os
 from pathlib import Path
-from typing import Any
 
 from ...common.files import write_whole
 from ...common.packages import package
 from ..measure.rows import cpu_model
-from ..report.canvas import INK, MUTED, Canvas, dot, settings
 from ..report.pictures import bars
+from ..report.style import INK, add_legend, house_style, new_figure, styles, svg
 from ..report.tables import NOTHING, Table
 from .measure import REFERENCE, Setting, read_reference
 from .score import Measured, terms
@@ -22,17 +22,17 @@ from .space import Value, recipe_of
 from .study import Trial, best, open_study
 
 WINNER = "recipe.toml"
-_ENOUGH = 10  # trials: of fewer nothing is told about what matters
+_ENOUGH = 10  # trials to compute importances from
 
 
 def write_outcome(setting: Setting, trials: list[Trial], folder: Path) -> Table:
-    """Everything that a study leaves, beside the study itself."""
+    """Write the table, the pictures and the winner beside the study."""
     importance = importances(folder)
     pictures = {"history.svg": history(trials)}
     if importance:
         pictures["importance.svg"] = bars(
             {name: {"importance": share} for name, share in importance.items()},
-            title="What the best trials differ from the others in",
+            title="Importance of each value for the score",
             form=".0%",
         )
     for name, picture in pictures.items():
@@ -45,29 +45,29 @@ def write_outcome(setting: Setting, trials: list[Trial], folder: Path) -> Table:
 
 def winner(setting: Setting, trial: Trial) -> str:
     """The recipe of a trial as a file for `supratok train --recipe`."""
-    said = f"# Trial {trial.number}, score {trial.score:.4f}, of `supratok tune` on "
-    said += ", ".join(path.name for path in setting.corpus)
-    return f"{said}\n{recipe_of(setting.preset, trial.values).to_toml()}"
+    corpus = ", ".join(path.name for path in setting.corpus)
+    origin = f"# Trial {trial.number}, score {trial.score:.4f}, of `supratok tune` on {corpus}"
+    return f"{origin}\n{recipe_of(setting.preset, trial.values).to_toml()}"
 
 
 def importances(folder: Path) -> dict[str, float]:
-    """How much each value has to do with a trial being among the best, as shares of 1; nothing
-    where trials are few, or only one value moves.
+    """The importance of each value for the score, as shares of 1; empty if there are few trials or
+    only one value varies.
 
-    By PED-ANOVA, which holds the values of the best tenth against those of all trials. It needs no
-    other package, and says nothing about the direction.
+    By PED-ANOVA, which compares the values of the best tenth with those of all trials. It needs no
+    further package, and does not tell the direction.
     """
     optuna = package("optuna", "lm")
     study = open_study(folder)
     states = optuna.trial.TrialState
     whole = study.get_trials(deepcopy=False, states=(states.COMPLETE,))
     names = {name for trial in whole for name in trial.params}
-    moving = {name for name in names if len({trial.params[name] for trial in whole}) > 1}
-    if len(whole) < _ENOUGH or len(moving) < 2:
+    varying = {name for name in names if len({trial.params[name] for trial in whole}) > 1}
+    if len(whole) < _ENOUGH or len(varying) < 2:
         return {}
     evaluator = optuna.importance.PedAnovaImportanceEvaluator()
     found = optuna.importance.get_param_importances(study, evaluator=evaluator)
-    return {name: float(share) for name, share in found.items() if name in moving}
+    return {name: float(share) for name, share in found.items() if name in varying}
 
 
 # --- The table -------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def tuning_table(
     importance: dict[str, float],
     pictures: list[str],
 ) -> Table:
-    """A line for each trial, the best first; those that were given up stand behind, aside."""
+    """A line for each trial, the best first and the pruned ones last."""
     order = sorted(trials, key=lambda trial: (trial.pruned, -trial.score, trial.number))
     names = list(setting.space)
     head = ["trial", *names, "C/T", "perplexity", "bits/character", "encoding ms", "C_norm",
@@ -89,8 +89,8 @@ def tuning_table(
     found = best(trials)
     return Table(
         title=f"Tuning on {', '.join(path.name for path in setting.corpus)}",
-        claim=f"The score of Equation 4 against {REFERENCE} of the same size: the best of"
-        f" {len(trials)} trials is {found.score:.4f} ({_written(found.values)}).",
+        claim=f"The best of {len(trials)} trials scores {found.score:.4f} by Equation 4, against"
+        f" {REFERENCE} of the same size ({_written(found.values)}).",
         head=head,
         lines=[_line(trial, names, folder) for trial in order],
         notes=[*_references(folder, trials), *_notes(setting, importance)],
@@ -103,9 +103,9 @@ def tuning_table(
 
 def _line(trial: Trial, names: list[str], folder: Path) -> list[str]:
     reference = read_reference(folder, int(trial.values["vocab_size"])).rungs[-1]
-    said = "given up" if trial.pruned else ""
+    remark = "pruned" if trial.pruned else ""
     if trial.same_as is not None:
-        said = f"as trial {trial.same_as}"
+        remark = f"as trial {trial.same_as}"
     return [
         str(trial.number),
         *(_cell(trial.values[name]) for name in names),
@@ -113,7 +113,7 @@ def _line(trial: Trial, names: list[str], folder: Path) -> list[str]:
         *(NOTHING if trial.pruned else f"{term:+.4f}" for term in terms(trial.measured, reference)),
         f"{trial.score:.4f}",
         f"{trial.seconds:,.0f}",
-        said,
+        remark,
     ]
 
 
@@ -135,32 +135,32 @@ def _written(values: dict[str, Value]) -> str:
 
 
 def _references(folder: Path, trials: list[Trial]) -> list[str]:
-    """What BPE-Standard reaches at each size that was tried."""
+    """The figures of BPE-Standard at each size of the trials."""
     notes = []
     for size in sorted({int(trial.values["vocab_size"]) for trial in trials}):
         found = read_reference(folder, size).rungs[-1]
         compression, perplexity, bits, latency = _figures(found)
         notes.append(
             f"{REFERENCE} at {size:,}: {compression} characters per token, perplexity {perplexity}"
-            f" ({bits} bits a character, blanks not told), {latency} ms"
+            f" ({bits} bits per character), {latency} ms"
         )
     return notes
 
 
 def _notes(setting: Setting, importance: dict[str, float]) -> list[str]:
     weights, space = setting.weights, setting.space
-    told = ", ".join(f"{name} {share:.0%}" for name, share in importance.items())
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in importance.items())
     return [
-        f"importance by PED-ANOVA (the best tenth against all): {told}"
-        if told
-        else f"importance is told from {_ENOUGH} finished trials on, where two values move",
+        f"importance by PED-ANOVA (the best tenth against all): {shares}"
+        if shares
+        else f"importance needs {_ENOUGH} finished trials and two values that vary",
         f"preset {setting.preset}; space "
         + ", ".join(f"{name}={found}" for name, found in space.items()),
         f"weights {weights.compression:g} {weights.perplexity:g} {weights.latency:g}; validation"
         f" model of 3 layers, width {setting.width}, {setting.tokens:,} tokens; seed"
-        f" {setting.seed}; measured on held-out documents that may decide",
-        "given up: below the median of the others at that point of the model's budget; figures as"
-        " of then",
+        f" {setting.seed}; measured on the half of the held-out documents that decides",
+        "pruned: below the median of the other trials at the same rung of the model's budget; the"
+        " figures are those of that rung",
         f"supratok {package('supratok', 'lm').__version__}; machine {cpu_model()},"
         f" {os.cpu_count()} cores; date {datetime.datetime.now(datetime.UTC).date().isoformat()}",
     ]
@@ -169,25 +169,22 @@ def _notes(setting: Setting, importance: dict[str, float]) -> list[str]:
 # --- The picture -----------------------------------------------------------------------------
 
 
-@settings()
+@house_style()
 def history(trials: list[Trial]) -> str:
-    """A dot for the score of each trial, hollow if it was given up, and a line for the best so
-    far."""
-    canvas = Canvas(height=320, left=56, right=14, top=48, bottom=44)
-    axes: Any = canvas.axes
-    for pruned in (False, True):
-        some = [trial for trial in trials if trial.pruned == pruned]
-        axes.plot([trial.number for trial in some], [trial.score for trial in some],
-                  zorder=3, **dot(1 if pruned else 0, pruned))  # fmt: skip
+    """A marker for the score of each trial, hollow if it was pruned, and a line for the best score
+    so far."""
+    figure, axes = new_figure(320)
+    drawn = []
+    for name, style in styles(["finished", "pruned"], paper=["pruned"]).items():
+        some = [trial for trial in trials if trial.pruned == (name == "pruned")]
+        numbers, scores = [trial.number for trial in some], [trial.score for trial in some]
+        drawn += axes.plot(numbers, scores, zorder=3, **{**style, "linestyle": "none"})
     whole = [trial for trial in trials if not trial.pruned]
-    bests = [max(one.score for one in whole[: place + 1]) for place in range(len(whole))]
-    axes.step([trial.number for trial in whole], bests, where="post", color=INK, lw=1.4)
+    bests = itertools.accumulate((trial.score for trial in whole), max)
+    drawn += axes.step([trial.number for trial in whole], list(bests), where="post", color=INK)
     axes.margins(0.05)
-    canvas.grid("x")
     axes.xaxis.get_major_locator().set_params(integer=True)
-    canvas.grid("y")
-    canvas.legend(["finished", "given up"], paper=["given up"])
-    canvas.words(0, canvas.height - 34, "score; the line is the best so far", MUTED)
-    canvas.words(canvas.middle, 10, "trial", MUTED, ha="center")
-    told = ", ".join(f"trial {trial.number}: {trial.score:.4f}" for trial in trials)
-    return canvas.svg("Scores of the trials", told)
+    axes.set(title="score", xlabel="trial")
+    add_legend(figure, drawn, ["finished", "pruned", "best so far"])
+    in_words = ", ".join(f"trial {trial.number}: {trial.score:.4f}" for trial in trials)
+    return svg(figure, "Scores of the trials", in_words)

@@ -1,0 +1,127 @@
+"""The house style of all pictures, over matplotlib.
+
+    with house_style():
+        figure, axes = new_figure(height=340)
+        axes.plot(sizes, figures, **line("SuperBPE"))
+        picture = svg(figure, "Characters per token", "SuperBPE: 5.07 at 50,000")
+
+A tokenizer has the same colour, marker and dashes in every picture, and any one of the three is
+enough to tell it from its neighbours: so pictures also work in black and white. Text stays text in
+the reader's font. The same figures give the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import warnings
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ...common.packages import package
+from ...common.text import visible
+
+WIDTH = 500  # points; a telephone shows two thirds of that, and the letters can still be read
+GROUND, INK, MUTED, FAINT = "#ffffff", "#1d2024", "#565b63", "#dcdfe3"
+
+# Each colour has a contrast of 4.5 to 1 or more on white, and on the dark page, which inverts it.
+COLOURS = ("#0b5cad", "#b3460b", "#1a7340", "#7b3fa0", "#755a00", "#0a6f78", "#b0246b", "#6b4f3f")
+MARKERS = "osD^vPX*h"
+DASHES = ((0, (6, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1.2)), (0, (1, 1)), (0, (9, 1.5, 3, 1.5)))
+# The place of a tokenizer decides its colour, marker and dashes. Ours are first, with solid lines.
+TOKENIZERS = (
+    "dense", "default", "paper", "SuperBPE", "BPE-Standard", "BPE-Bytes-GPT4o",
+    "SuperBPE-Documents", "SP-BPE-CrossBoundary", "BoundlessBPE", "WordPiece-BERT",
+    "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD",
+)  # fmt: skip
+_OURS = 3
+
+HOUSE = {
+    "svg.fonttype": "none", "svg.hashsalt": "supratok", "text.parse_math": False,
+    # Verdana is as wide as DejaVu Sans, which comes with matplotlib and is what it measures.
+    "font.sans-serif": ["DejaVu Sans", "Verdana", "Helvetica", "Arial"], "font.size": 12,
+    "figure.dpi": 72, "figure.facecolor": GROUND, "figure.constrained_layout.use": True,
+    "figure.constrained_layout.w_pad": 0.1, "figure.constrained_layout.h_pad": 0.1,
+    "text.color": INK, "axes.labelcolor": MUTED, "axes.titlecolor": MUTED, "axes.titlesize": 12,
+    "axes.titlelocation": "left", "axes.titlepad": 10,
+    "axes.grid": True, "axes.axisbelow": True, "grid.color": FAINT, "grid.linewidth": 1,
+    **{f"axes.spines.{side}": False for side in ("left", "right", "top", "bottom")},
+    **{f"{axis}tick.major.size": 0 for axis in "xy"},
+    **{f"{axis}tick.minor.size": 0 for axis in "xy"},
+    **{f"{axis}tick.major.pad": 6 for axis in "xy"},
+    **{f"{axis}tick.labelcolor": MUTED for axis in "xy"},
+    "legend.frameon": False, "legend.borderpad": 0, "legend.handletextpad": 0.4,
+    "legend.columnspacing": 1.5,
+    "lines.linewidth": 1.5, "lines.markersize": 6, "lines.markeredgewidth": 1.5,
+}  # fmt: skip
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Ignore a user's own settings of matplotlib, and its warnings about glyphs: the reader's font
+    shows the text, not the one that matplotlib measures with."""
+    style = package("matplotlib.style", "lab")
+    with style.context(["default", HOUSE], after_reset=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def new_figure(height: float) -> tuple[Any, Any]:
+    """A figure of the house's width with one pair of axes; the height is in points."""
+    figure = package("matplotlib.figure", "lab").Figure(figsize=(WIDTH / 72, height / 72))
+    return figure, figure.add_subplot()
+
+
+def svg(figure: Any, title: str, description: str) -> str:
+    """The figure as SVG; title and description are for search and for screen readers."""
+    unstable = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    about = {"Title": visible(title), "Description": visible(description)}
+    file = io.StringIO()
+    figure.savefig(file, format="svg", metadata=unstable | about)
+    return "<svg" + file.getvalue().partition("<svg")[2]
+
+
+# --- Series ----------------------------------------------------------------------------------
+
+Styles = dict[str, dict[str, Any]]  # by name: arguments of `axes.plot`
+
+
+def styles(names: Iterable[str], paper: Collection[str] = ()) -> Styles:
+    """How to plot each name. The paper's figures are grey, dashed and hollow; a name that is no
+    tokenizer takes the first style that no other name of the picture has."""
+    names = list(names)
+    known = {name: TOKENIZERS.index(name) for name in names if name in TOKENIZERS}
+    free = (place for place in itertools.count() if place not in known.values())
+    papers = itertools.count()
+    return {
+        name: _style(next(papers), MUTED, GROUND, (0, (4, 3)))
+        if name in paper
+        else _numbered(known[name] if name in known else next(free))
+        for name in names
+    }
+
+
+def _numbered(place: int) -> dict[str, Any]:
+    colour = COLOURS[place % len(COLOURS)]
+    return _style(place, colour, colour, "-" if place < _OURS else DASHES[place % len(DASHES)])
+
+
+def _style(place: int, colour: str, face: str, dashes: Any) -> dict[str, Any]:
+    marker = MARKERS[place % len(MARKERS)]
+    return {"color": colour, "markerfacecolor": face, "marker": marker, "linestyle": dashes}
+
+
+def add_legend(figure: Any, handles: list[Any], labels: list[str], side: str = "upper") -> None:
+    """A legend above or below (`lower`) the axes, in as many columns as fit."""
+    for columns in range(len(labels), 0, -1):
+        legend = figure.legend(handles, labels, loc=f"outside {side} left", ncols=columns)
+        if legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
+
+
+def short(name: str, most: int = 32) -> str:
+    """A name that leaves room for the picture."""
+    shown = visible(name)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
