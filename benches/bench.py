@@ -1,10 +1,10 @@
 """The figures that supratok promises, each beside its bar: `make bench`, or
 
     python benches/bench.py --data FOLDER
-    python benches/bench.py --corpus FILE --test FILE      # on one's own text
+    python benches/bench.py --corpus FILE --test FILE      # your own text
 
-What is compared is measured in turn, in one run, each time in a fresh process (`workers.py`). A
-figure is the median, followed by the lowest and the highest.
+Both sides of a comparison run in turn, each time in a fresh process (`workers.py`). A figure is the
+median, followed by the lowest and the highest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import json
 import operator
 import os
 import shlex
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +22,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from supratok.lab.measure.workers import call_worker
 
 MISSING = """\
 no data to measure on. Set SUPRATOK_DATA, or pass --data FOLDER, to a folder that holds
@@ -32,8 +33,8 @@ or measure on your own text (the bars were set for the above):
   --corpus FILE   documents in any format that supratok reads, 100 MB or more
   --test FILE     plain UTF-8 text of 1 MB or more
 """
-QUICK = 5  # repeats of what takes about a second
-ONE_THREAD = {"RAYON_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+QUICK = 5  # repeats of measurements of about a second
+WORKERS = Path(__file__).with_name("workers.py")
 COMPARISONS = {">=": operator.ge, "<=": operator.le, "<": operator.lt}
 
 RULES = ("merges", "fewest")
@@ -47,7 +48,7 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table. The median of `values` is held against `bar`, such as (">=", 5.5)."""
+    """One line of the table. `bar`, such as (">=", 5.5), is for the median of `values`."""
 
     what: str
     values: list[float]
@@ -72,7 +73,7 @@ LINE = "| {:<42} | {:<62} | {:<8} | {:<7} |"
 
 @dataclass(frozen=True)
 class Setting:
-    """On what is measured, and where the tokenizers of this run are kept."""
+    """The texts, and the folder for the tokenizers of this run."""
 
     corpus: str
     test: str
@@ -82,13 +83,13 @@ class Setting:
     bytes: int  # of the corpus, as UTF-8
 
     def train(self, name: str, times: int = 1) -> Any:
-        """Train over the corpus so many times in a row; the tokenizer of once is kept."""
+        """Train over the corpus `times` times in a row; keep the tokenizer of one time."""
         recipe = {"vocab_size": self.vocab_size, **RECIPES[name]}
         out = self.file(name) if times == 1 else self.folder / "other.json"
         return work("train", corpus=self.corpus, recipe=recipe, out=str(out), times=times)
 
     def trained(self, name: str) -> str:
-        """The tokenizer of this name, trained unless an earlier row has done so."""
+        """The tokenizer of this name, trained if no earlier row did so."""
         if not self.file(name).exists():
             self.train(name)
         return str(self.file(name))
@@ -98,24 +99,15 @@ class Setting:
 
 
 def work(worker: str, *, one_thread: bool = False, **arguments: Any) -> Any:
-    """What a worker answers. Unless told otherwise, every library takes all cores."""
-    tell(f"{worker} {' '.join(map(str, arguments.values()))}")
-    environment = {name: value for name, value in os.environ.items() if name not in ONE_THREAD}
-    command = [sys.executable, str(Path(__file__).with_name("workers.py")), worker]
-    done = subprocess.run(
-        [*command, json.dumps(arguments)],
-        env={**environment, **(ONE_THREAD if one_thread else {})},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    tell("")
-    if done.returncode:
-        raise SystemExit(f"the measurement failed: {shlex.join(command)} {json.dumps(arguments)!r}")
-    return json.loads(done.stdout)
+    """A worker's answer, from a fresh process."""
+    show_status(f"{worker} {' '.join(map(str, arguments.values()))}")
+    answer = call_worker(WORKERS, worker, one_thread=one_thread, **arguments)
+    show_status("")
+    return answer
 
 
-def tell(message: str) -> None:
-    """What is going on, to a person who watches; it leaves no trace."""
+def show_status(message: str) -> None:
+    """Show the current step on a terminal; the next message overwrites it."""
     if sys.stderr.isatty():
         print(f"\r\033[K{message[:100]}", end="", file=sys.stderr, flush=True)
 
@@ -143,7 +135,7 @@ def training(setting: Setting) -> Iterator[Row]:
 
 
 def compression(setting: Setting) -> Iterator[Row]:
-    """Characters per token, of our two rules and of what others do, by the same program."""
+    """Characters per token of our two rules, SuperBPE's transition and plain BPE."""
     bars = {"merges": (">=", 5.50), "fewest": (">=", 5.66)}
     for name in RECIPES:
         figures = work("compression", tokenizer=setting.trained(name), test=setting.test)
@@ -197,7 +189,7 @@ Runs = list[dict[str, float]]
 
 
 def ratios(what: str, key: str, ours: Runs, others: Runs, bar: tuple[str, float]) -> Row:
-    """How many times as much of `key` we need, pair by pair."""
+    """Our time or memory as a multiple of theirs, pair by pair."""
     mine, theirs = ([run[key] for run in runs] for runs in (ours, others))
     unit, scale = ("MB", 1e6) if key == "peak" else ("s", 1.0)
     details = f"{median(mine) / scale:,.1f} {unit} to {median(theirs) / scale:,.1f} {unit}"
@@ -207,7 +199,7 @@ def ratios(what: str, key: str, ours: Runs, others: Runs, bar: tuple[str, float]
 def speeds(
     what: str, key: str, ours: Runs, others: Runs, size: int, bar: tuple[str, float] | None = None
 ) -> Row:
-    """How many times as fast we are over `size` bytes, pair by pair."""
+    """Our speed over `size` bytes as a multiple of theirs, pair by pair."""
     mine, theirs = ([size / 1e6 / run[key] for run in runs] for runs in (ours, others))
     details = f"{median(mine):.1f} MB/s to {median(theirs):.2f} MB/s"
     return Row(what, [a / b for a, b in zip(mine, theirs, strict=True)], details, bar)
@@ -221,7 +213,7 @@ def main() -> int:
     args = parser.parse_args()
     corpus, test = find_data(parser, args)
     if importlib.util.find_spec("tokenizers") is None:
-        parser.exit(2, "what to compare with is not installed: pip install supratok[compare]\n")
+        parser.exit(2, "tokenizers is not installed: pip install supratok[compare]\n")
     with tempfile.TemporaryDirectory(prefix="supratok-bench-") as folder:
         if args.documents:
             whole, corpus = corpus, Path(folder, "part.jsonl.zst")
@@ -240,7 +232,7 @@ def main() -> int:
 
 
 def shown(rows: Iterable[Row]) -> list[Row]:
-    """Print each as it comes, in Markdown."""
+    """Print each row when it is done, in Markdown."""
     print("\n" + LINE.format("what", "measured: median (lowest to highest)", "bar", "verdict"))
     print(LINE.replace("<", "-<").format(*[""] * 4), flush=True)
     done = []
@@ -259,9 +251,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--corpus", type=Path, metavar="FILE", help="train on this instead; with --test")
     add("--test", type=Path, metavar="FILE", help="encode this instead; with --corpus")
     add("--only", type=row_names, default=list(ROWS), help=f"some of {','.join(ROWS)}")
-    add("--documents", type=count, help="use the first so many documents only")
+    add("--documents", type=count, metavar="N", help="use only the first N documents")
     add("--vocab-size", type=count, default=100_000)
-    add("--repeats", type=count, default=3, help="of each training")
+    add("--repeats", type=count, default=3, help="runs of each training (default: 3)")
     add("--json", type=Path, metavar="OUT", help="write the figures to this file too")
     return parser
 
@@ -269,18 +261,18 @@ def make_parser() -> argparse.ArgumentParser:
 def row_names(text: str) -> list[str]:
     for name in text.split(","):
         if name not in ROWS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(ROWS)}")
+            raise argparse.ArgumentTypeError(f"{name!r}: choose from {', '.join(ROWS)}")
     return text.split(",")
 
 
 def count(text: str) -> int:
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of at least 1")
+        raise argparse.ArgumentTypeError(f"{text!r}: a whole number, at least 1")
     return int(text)
 
 
 def find_data(parser: argparse.ArgumentParser, args: argparse.Namespace) -> tuple[Path, Path]:
-    """The corpus and the test file, or an end that says how to give them."""
+    """The corpus and the test file; ends the run if one does not exist."""
     if bool(args.corpus) != bool(args.test):
         parser.error("--corpus and --test go together")
     folder = args.data or Path(os.environ.get("SUPRATOK_DATA") or ".")

@@ -1,16 +1,15 @@
-"""What is measured. Each function runs in a fresh process of its own and answers in JSON:
+"""The measurements. Each function runs in a fresh process and answers in JSON:
 
     python benches/workers.py NAME '{"argument": ...}'
 
-so that peaks of memory are its own and a first call is truly the first. Clocks run around the work
-alone: starting Python, imports, loading and saving a tokenizer are left out, reading the corpus is
-not. `tokenizers` is imported only where it is measured, so that it never weighs on our memory.
+So the peak of memory is its own, and a first call is truly the first. Clocks include reading the
+corpus; they exclude starting Python, imports, loading and saving a tokenizer. Only the functions
+that measure `tokenizers` import it, so that it never counts as our memory.
 """
 
 from __future__ import annotations
 
 import datetime
-import itertools
 import json
 import math
 import os
@@ -22,24 +21,18 @@ from time import perf_counter
 from typing import Any
 
 import numpy
-import zstandard
 
 import supratok
 from supratok.corpus import open_corpus
 from supratok.lab.measure.cost import peak_bytes
+from supratok.lab.measure.texts import read_text, write_first
 
 WARM_CALLS = 3
 BATCH_BYTES = 20_000_000
 
 
-def read_whole(path: str) -> str:
-    """A test file as one text, its line ends as they are."""
-    with open(path, encoding="utf-8", newline="") as file:
-        return file.read()
-
-
 def seconds(work: Callable[[], object]) -> float:
-    """The time one call takes; freeing what it made is not counted."""
+    """The time of one call, without freeing its result."""
     start = perf_counter()
     made = work()
     took = perf_counter() - start
@@ -51,7 +44,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def surroundings() -> dict[str, str]:
-    """What a figure needs to be believed, besides the command and the corpus."""
+    """Date, machine and versions, for the header."""
     import tokenizers
 
     from supratok.lab.measure.rows import cpu_model
@@ -66,14 +59,12 @@ def surroundings() -> dict[str, str]:
 
 
 def take(corpus: str, documents: int, out: str) -> None:
-    """The first documents of a corpus, as a file of the same kind as the whole one."""
-    with Path(out).open("wb") as file, zstandard.ZstdCompressor().stream_writer(file) as packed:
-        for text in itertools.islice(open_corpus(corpus), documents):
-            packed.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
+    """Write the first documents of a corpus to a file."""
+    write_first(Path(corpus), documents, Path(out))
 
 
 def describe(corpus: str) -> dict[str, int]:
-    """How much text there is; `bytes` are of its UTF-8."""
+    """The size of a corpus; `bytes` of its UTF-8."""
     sizes = [(len(text), len(text.encode())) for text in open_corpus(corpus)]
     characters, utf8 = (sum(column) for column in zip(*sizes, strict=True))
     return {"documents": len(sizes), "characters": characters, "bytes": utf8}
@@ -83,7 +74,7 @@ def describe(corpus: str) -> dict[str, int]:
 
 
 def train(corpus: str, recipe: dict[str, Any], out: str, times: int = 1) -> dict[str, Any]:
-    """Ours, on all cores, over the corpus so many times in a row, as one stream."""
+    """Ours, on all cores, over the corpus `times` times in a row, as one stream."""
     start = perf_counter()
     tokenizer = supratok.train(
         [Path(corpus)] * times, supratok.Recipe.from_dict(recipe), progress=False
@@ -117,7 +108,7 @@ def train_standard(corpus: str, vocab_size: int) -> dict[str, Any]:
 def compression(tokenizer: str, test: str) -> dict[str, float]:
     """Characters per token: of the test file as one text, and of the held-out documents."""
     ours = supratok.Tokenizer.load(tokenizer)
-    text = read_whole(test)
+    text = read_text(test)
     held_out = ours.report.get("held_out", {"characters": math.nan, "tokens": 1})  # a tiny corpus
     return {
         "test": len(text) / ours.count(text),
@@ -130,14 +121,14 @@ def compression(tokenizer: str, test: str) -> dict[str, float]:
 
 
 def make_twin(tokenizer: str, test: str, out: str) -> dict[str, Any]:
-    """Write the same vocabulary, with the same ids, as a `tokenizers` file, and check on the test
-    file that it gives the same ids, whole and line by line."""
+    """Write the same vocabulary with the same ids as a `tokenizers` file. Check that it gives the
+    same ids on the test file, as one text and by line."""
     from tokenizers import Tokenizer
 
     ours = supratok.Tokenizer.load(tokenizer)
     twin = Tokenizer(twin_model(ours))
     twin.save(out)
-    text = read_whole(test)
+    text = read_text(test)
     for part in [text, *lines(text)]:
         if twin.encode(part).ids != ours.encode(part):
             raise SystemExit(f"{tokenizer}: `tokenizers` gives other ids on {part[:80]!r}...")
@@ -145,8 +136,8 @@ def make_twin(tokenizer: str, test: str, out: str) -> dict[str, Any]:
 
 
 def twin_model(ours: supratok.Tokenizer) -> Any:
-    """Merges are `BPE`, one pair a token; fewest is `Unigram` with equal scores. Neither normalizes
-    or pre-tokenizes, and both write unknown characters as bytes."""
+    """`merges` is a `BPE` with one pair a token; `fewest` is a `Unigram` with equal scores. Neither
+    normalises or pre-tokenizes, and both write unknown characters as bytes."""
     from tokenizers.models import BPE, Unigram
 
     names = [ours.token_text(id) for id in range(ours.vocab_size)]
@@ -162,12 +153,12 @@ def twin_model(ours: supratok.Tokenizer) -> Any:
 
 
 def lines(text: str) -> list[str]:
-    """Those that are not empty."""
+    """The non-empty lines."""
     return [line for line in text.split("\n") if line]
 
 
 def encode(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
-    """Ours, from text to a list of ids: the first time, and the times after it."""
+    """Ours, from text to a list of ids: the first call, and the calls after it."""
     return cold_and_warm(supratok.Tokenizer.load(tokenizer).encode, test, by_line)
 
 
@@ -182,14 +173,14 @@ def encode_twin(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
 def cold_and_warm(
     encode_one: Callable[[str], list[int]], test: str, by_line: bool
 ) -> dict[str, Any]:
-    text = read_whole(test)
+    text = read_text(test)
     parts = lines(text) if by_line else [text]
     took = [seconds(lambda: [encode_one(part) for part in parts]) for _ in range(1 + WARM_CALLS)]
     return {"cold": took[0], "warm": sorted(took[1:])[WARM_CALLS // 2]}
 
 
 def batch(tokenizer: str, corpus: str, arrays: bool, repeats: int) -> dict[str, Any]:
-    """`encode_batch` over some documents with one thread and with two, in turn."""
+    """`encode_batch` over the first documents with one thread and with two, in turn."""
     ours = supratok.Tokenizer.load(tokenizer)
     texts = list(first_bytes(corpus, BATCH_BYTES))
 
@@ -205,7 +196,7 @@ def batch(tokenizer: str, corpus: str, arrays: bool, repeats: int) -> dict[str, 
 
 
 def first_bytes(corpus: str, size: int) -> Iterator[str]:
-    """Documents from the start of a corpus, up to this many bytes."""
+    """The first documents of a corpus, up to this many bytes."""
     for text in open_corpus(corpus):
         size -= len(text.encode())
         if size < 0:

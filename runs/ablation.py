@@ -2,27 +2,24 @@
 
     python runs/ablation.py --documents 50000         # as many as in the paper
 
-From a base recipe each component is taken out by one `replace`; one that the base does not have is
-put in instead, as Recipe.paper has it. The change is of characters per token, so what is lost by
-taking out is negative.
+One `replace` takes a component out of a base recipe, or puts it in as in Recipe.paper where the
+base lacks it. The change is in characters per token: negative where taking out loses density.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from rows import English, claim, command, number, options, percent, write_table
 from supratok import Recipe
+from supratok.lab.bench import OURS
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import Table
 
-BASES: dict[str, Callable[[int], Recipe]] = {
-    "default": lambda size: Recipe(vocab_size=size),
-    "paper": Recipe.paper,
-}
-# By component: the option, its value without the component, and the paper's change (Table 3).
+BASES = ("default", "paper")
+# For each component: the option, its value without the component, the paper's change (Table 3).
 COMPONENTS: dict[str, tuple[str, Any, str]] = {
     "curriculum": ("curriculum", False, "-5.8%"),
     "cross-boundary": ("crossover", 1.0, "-6.1%"),
@@ -37,7 +34,7 @@ HEAD = ["base", "change", "WikiText-103", "change", "held out", "change", "paper
 
 
 def variants(base: Recipe) -> Iterator[tuple[str, Recipe, str]]:
-    """Each change of one component, its recipe, and what the paper found."""
+    """Each change of one component, its recipe, and the paper's figure."""
     full = Recipe.paper(base.vocab_size)
     for component, (name, without, paper) in COMPONENTS.items():
         if getattr(base, name) != without:
@@ -62,7 +59,7 @@ def lines_of(base: str, recipe: Recipe, english: English) -> Iterator[list[str]]
 
 
 def drawn(lines: list[list[str]]) -> dict[str, str]:
-    """The changes of each base as bars, as the table has them."""
+    """The changes of each base as bars."""
     columns = {"WikiText-103": 3, "held out": 5, "the paper, taken out": 6}
     return {
         f"{base}.svg": pictures.bars(
@@ -75,7 +72,7 @@ def drawn(lines: list[list[str]]) -> dict[str, str]:
                 for line in lines
                 if line[0] == base and line[1] != "-"
             },
-            title=f"What one component changes in the recipe {base!r}",
+            title=f"The change by one component of the recipe {base!r}",
             paper=["the paper, taken out"],
         )
         for base in dict.fromkeys(line[0] for line in lines)
@@ -83,15 +80,14 @@ def drawn(lines: list[list[str]]) -> dict[str, str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("What each component is worth, beside the paper's.", "ablation")
-    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
-    parser.add_argument("--only", nargs="+", choices=list(BASES), default=list(BASES))
+    parser = options("The worth of each component, beside the paper's.", "ablation", 100_000)
+    parser.add_argument("--only", nargs="+", choices=BASES, default=list(BASES))
     args = parser.parse_args(arguments)
     english, (size,) = English(args), args.sizes
-    lines = [line for base in args.only for line in lines_of(base, BASES[base](size), english)]
+    lines = [line for base in args.only for line in lines_of(base, OURS[base](size), english)]
     notes = [
         f"{size:,} tokens; `put in` adds what the base lacks, so there a gain is positive",
-        "seeds speak only where there is a screen: without one every pair is welcome anyway",
+        "seeds matter only with a screen: without one every pair is allowed",
         "the paper's figures (Table 3) are of 50,000 other documents at 100,000 tokens",
     ]
     table = Table(

@@ -1,5 +1,4 @@
-"""Claim: what the multilingual tokenizers learn from is balanced by documents (the paper's Table
-E1).
+"""Claim: the multilingual training text is balanced by documents (the paper's Table E1).
 
     python runs/composition.py
 
@@ -14,7 +13,16 @@ from dataclasses import asdict
 from pathlib import Path
 
 from flores import NAMES, corpora
-from rows import Figures, Rows, claim, command, identity, options, write_table
+from rows import (
+    Figures,
+    Rows,
+    claim,
+    command,
+    documents_used,
+    identity,
+    options,
+    write_table,
+)
 from supratok.corpus import open_corpus
 from supratok.lab.measure.composition import SHORTEST, composition
 from supratok.lab.report.tables import NOTHING, Table
@@ -40,7 +48,7 @@ def counted(path: Path, threads: int | None) -> Figures:
 
 
 def line(name: str, found: Figures, documents: int, sentences: int, tokens: int) -> list[str]:
-    """Ours, and the paper's beside it."""
+    """Our figures, beside the paper's."""
     keys = ("documents", "left_out", "sentences", "words")
     ratio = f"{found['words'] / found['sentences']:.1f}" if found["sentences"] else NOTHING
     return [
@@ -50,7 +58,7 @@ def line(name: str, found: Figures, documents: int, sentences: int, tokens: int)
 
 
 def lines_of(found: dict[str, Figures]) -> list[list[str]]:
-    """By language, and in all."""
+    """A line for each language, and one for all."""
     lines = [line(NAMES[code], row, DOCUMENTS, *PAPER[code]) for code, row in found.items()]
     total = {key: sum(row[key] for row in found.values()) for key in next(iter(found.values()))}
     sentences, tokens = (sum(PAPER[code][side] for code in found) for side in (0, 1))
@@ -67,21 +75,20 @@ def main(arguments: list[str] | None = None) -> None:
     for code, path in zip(args.languages, corpora(args), strict=True):
         asked = {"row": code, "corpus": identity(path), "counted by": program}
         found[code] = rows.get(asked, functools.partial(counted, path, args.threads))
-    part = f"the first {args.documents:,} documents" if args.documents else "all documents"
     notes = [
-        f"{part} of train/ml; too short: under {SHORTEST} characters without the space around them,"
-        " not counted further",
-        "a sentence ends with its line; at . ! ? … and what closes behind it, before a space; at"
-        " 。！？ anywhere; and holds a letter or digit: the paper does not say how it counts them",
-        "words: runs of letters, of digits and of punctuation, the pieces that our first pass joins"
-        " within; so what lies between two marks of Chinese or Japanese is one; the paper's come"
-        " from a pre-tokenizer of its own, which it does not define",
+        f"{documents_used(args.documents)} of train/ml; too short: under {SHORTEST} characters"
+        " without surrounding space; these are not counted further",
+        "a sentence ends with its line, at . ! ? … with closing marks before a space, and at 。！？"
+        " anywhere; it holds a letter or digit; the paper does not say how it counts sentences",
+        "words: runs of letters, of digits and of punctuation, within which our first pass joins;"
+        " so the text between two marks of Chinese or Japanese is one word; the paper's tokens come"
+        " from a pre-tokenizer that it does not define",
         "the paper's: Table E1, of CulturaX",
         rows.about(),
         command("composition", arguments),
     ]
     table = Table(
-        "What the languages are learnt from (Table E1)", claim(__doc__), HEAD, lines_of(found),
+        "The multilingual training text (Table E1)", claim(__doc__), HEAD, lines_of(found),
         notes, paper=[6, 7, 8, 9],
     )  # fmt: skip
     write_table(args.out, table)

@@ -3,9 +3,9 @@
     python runs/compression.py                             # both panels
     python runs/compression.py --first SP-BPE-CrossBoundary=20000    # where memory is short
 
-Panel A: all tokenizers learn from the same text. Panel B: those that cross words learn from it
-once more, without what entropy filtering (paper 3.2, `supratok curate`) drops. Characters per token
-of WikiText-103, validation and test, article by article. Each panel has a folder of its own.
+Panel A: all tokenizers learn from the same text. Panel B: those that cross words learn again, from
+the documents that entropy filtering (paper 3.2, `supratok curate`) keeps. Characters per token of
+WikiText-103, validation and test, article by article. Each panel has its own folder.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from english import (
     CROSSING,
     FILES,
     STANDARD,
+    SUPRATOK,
     about,
     bench_options,
     density,
+    in_paper,
     lossy,
     make_bench,
     over,
@@ -41,8 +43,8 @@ from supratok.lab.report import pictures
 from supratok.lab.report.tables import NOTHING, Table
 from supratok.recipe import Curation
 
-# Paper, Table 4 A: characters per token, over BPE, seconds of training, times those of SupraTok.
-# Its differences are of figures with more digits.
+# Paper, Table 4 A: characters per token, over BPE, seconds of training, multiple of SupraTok's
+# seconds. The paper rounds after it takes differences.
 PAPER = {
     "SupraTok": (5.78, 0.175, 376, 1.0),
     "SuperBPE": (5.68, 0.155, 772, 2.1),
@@ -52,23 +54,17 @@ PAPER = {
     "SentencePiece-BPE": (4.83, -0.017, 132, 0.35),
     "Unigram-SentencePiece": (4.46, -0.093, 47, 0.13),
 }
-# Paper, Table 4 B: characters per token, learnt from all documents and from those that are kept,
-# and what that gains.
+# Paper, Table 4 B: characters per token, learnt from all documents and from the kept ones, and the
+# gain.
 FILTERED = {
     "SupraTok": (5.780, 5.990, 0.0363),
     "SuperBPE": (5.680, 5.740, 0.0106),
     CROSSING: (5.623, 5.621, -0.0005),
 }
-SUPRATOK = ("dense", "default", "paper", "paper, not curated")  # what stands in its place
-TIMED = "default"  # of ours, what times are relative to
+TIMED = "default"  # times are relative to this recipe
 ROWS = [*SUPRATOK, *list(PAPER)[1:], "BPE-Bytes-GPT4o", "BoundlessBPE"]
 # In panel B no recipe curates by itself.
 BOTH = ("dense", "default", "paper, not curated", "SuperBPE", CROSSING)
-
-
-def in_paper(name: str) -> str:
-    """What the paper calls it."""
-    return "SupraTok" if name in SUPRATOK else name
 
 
 # --- Panel A
@@ -102,7 +98,7 @@ def _times(value: float | None, other: float | None) -> str:
 
 
 def picture_a(rows: Mapping[str, Row]) -> dict[str, str]:
-    """What each has over BPE-Standard."""
+    """The gains over BPE-Standard."""
     if STANDARD not in rows or len(rows) < 2:
         return {}
     items: dict[str, dict[str, float]] = {}
@@ -118,10 +114,9 @@ def picture_a(rows: Mapping[str, Row]) -> dict[str, str]:
 def panel_a(args: argparse.Namespace, bench: Bench, typed: str) -> None:
     rows = {row.entry.name: row for row in rows_of(bench, args.only, args.sizes)}
     notes = [
-        f"{args.sizes[0]:,} tokens; the recipe `paper` drops documents (curation), the others do"
-        " not",
+        f"{args.sizes[0]:,} tokens; only the recipe `paper` drops documents (curation)",
         *about(args, bench, list(rows.values())),
-        "training was measured once each: seconds differ from run to run",
+        "each training was timed once: seconds differ from run to run",
         "the paper's (Table 4 A) are of other training text, at 100,000 tokens",
         typed,
     ]
@@ -147,7 +142,7 @@ HEAD_B = [
 
 
 def kept_documents(corpus: Path, folder: Path) -> Path:
-    """A file of the documents that `supratok curate` keeps, by the thresholds of the paper."""
+    """A file of the documents that `supratok curate` keeps by the paper's thresholds."""
     path = folder / f"{identity(corpus)[:12]}-kept.jsonl.zst"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -192,7 +187,7 @@ def panel_b(args: argparse.Namespace, bench: Bench, filtered: Bench, typed: str)
     before, after = bench.learnt_from["documents"], filtered.learnt_from["documents"]
     notes = [
         f"{args.sizes[0]:,} tokens; filtering keeps {after:,} of {before:,} documents"
-        f" ({after / before:.1%}), by the thresholds of the paper, which kept 76,000 of 100,000",
+        f" ({after / before:.1%}) by the paper's thresholds; the paper kept 76,000 of 100,000",
         *about(args, bench, [row for row, _ in pairs]),
         f"filtered: {filtered.rows.about()}",
         "gain: on the same articles, paired; the paper's (Table 4 B) are of other training text",
@@ -207,8 +202,8 @@ def panel_b(args: argparse.Namespace, bench: Bench, filtered: Bench, typed: str)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    told = "Characters per token at one size, beside the paper's, and with filtered text."
-    args = bench_options(told, "compression", [100_000], ROWS).parse_args(arguments)
+    description = "Characters per token at one size, beside the paper's, and with filtered text."
+    args = bench_options(description, "compression", [100_000], ROWS).parse_args(arguments)
     tests, typed = wikitext(args), command("compression", arguments)
     bench = make_bench(args, args.out / "panel-a", tests)
     kept = kept_documents(bench.corpus[0], args.out / "panel-b")

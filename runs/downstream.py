@@ -1,12 +1,12 @@
-"""Claim: at the same budget of tokens models over our tokens are better (paper, Tables 8 to 11).
+"""Claim: at the same budget of tokens, models over our tokens are better (paper, Tables 8 to 11).
 
     python runs/downstream.py
     python runs/downstream.py --only default BPE-Bytes-GPT4o --budget 10000000
 
-A 12L-768d model for each tokenizer, all of the same size, in the order of their seeds. Of each:
-bits per character and perplexity of WikiText-103 test (Table 10), HellaSwag and MMLU by the
-likelihood of the joined text (Tables 8 and 9), how varied its samples are (Table 11), and what its
-training took (Table 2). The paper trains 10 billion tokens, 256,000 in the vocabulary.
+A 12L-768d model for each tokenizer, all with vocabularies of the same size. For each model: bits
+per character and perplexity of WikiText-103 test (Table 10), HellaSwag and MMLU by the likelihood
+of the joined text (Tables 8 and 9), the variety of its samples (Table 11), and the time and energy
+of its training (Table 2). The paper trains on 10 billion tokens, with a vocabulary of 256,000.
 """
 
 from __future__ import annotations
@@ -19,20 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from lm import (
-    BEST_HELP,
-    BPE,
-    Job,
-    Models,
-    bits,
-    job,
-    mean_against,
-    model_options,
-    notes,
-    row_name,
-    spread,
-    told,
-)
+from lm import Models
+from lm_jobs import BEST_AID, BPE, Job, job, model_options
+from lm_tables import bits, difference_cell, mean_against, notes, spread
 from rows import Figures, claim, command, located, number, write_table
 from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.generation import distinct, first_words, sample
@@ -52,7 +41,7 @@ from supratok.lab.report import pictures
 from supratok.lab.report.tables import NOTHING, Table
 
 SIZE, BUDGET = 50_000, 20_000_000
-BEST = f"default + {BEST_HELP}"
+BEST = f"default + {BEST_AID}"
 MAIN = [BPE, BEST]  # with every seed
 ROWS = [
     *MAIN, "default", "default, fewest", "SuperBPE", "plain", "without curriculum",
@@ -69,11 +58,11 @@ PAPER_DISTINCT = {"default": (0.67, 0.89, 0.94), BPE: (0.65, 0.87, 0.93)}  # Tab
 WIKITEXT = "WikiText-103 test"
 
 
-# --- What else is measured
+# --- Further measures
 
 
 class Tasks:
-    """HellaSwag, MMLU and samples. What can be prepared is, while a model learns."""
+    """HellaSwag, MMLU and samples. The items are read while a model trains."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         shots = f", {args.shots} shots" if args.shots else ""
@@ -129,7 +118,7 @@ By = Mapping[str, Sequence[Figures]]  # the seeds of each row
 
 
 def table_2(found: By, model: str) -> Table:
-    """What each run took."""
+    """The time and energy of each run."""
     head = ["tokenizer", "seed", "model", "parameters", "tokens", "seconds", "tokens/s", "hardware",
             "kWh of the card", "CO2, kg (estimate)"]  # fmt: skip
     lines = [
@@ -144,8 +133,10 @@ def table_2(found: By, model: str) -> Table:
         ["the paper", NOTHING, "24L-1024d", "565,504,000", "30,000 M", f"{79 * 3600:,}", NOTHING,
          "8x A100", NOTHING, "90"],
     ]  # fmt: skip
-    return Table("What training took (Table 2)", "What each run took.", head, lines,
-                 aside=[len(lines) - 2, len(lines) - 1])  # fmt: skip
+    return Table(
+        "Time and energy of training (Table 2)", "Time and energy of each run.", head, lines,
+        aside=[len(lines) - 2, len(lines) - 1],
+    )  # fmt: skip
 
 
 def table_8(found: By) -> Table:
@@ -175,8 +166,8 @@ def table_8(found: By) -> Table:
 
 
 def better(known: Sequence[Accuracy]) -> str:
-    """Than chance, by the intervals of all seeds. To answer the same letter always may even be
-    worse."""
+    """Whether accuracy is above chance, by the intervals of all seeds. A model that always answers
+    the same letter may even be below."""
     above = [one.interval.low > one.chance for one in known]
     below = all(one.interval.high < one.chance for one in known)
     if not any(above):
@@ -191,13 +182,13 @@ def table_10(found: By) -> Table:
     lines = []
     for name, seeds in found.items():
         base = found.get(BPE) if name != BPE else None
-        # Seeds are compared with the same ones.
+        # Each seed is compared with the same seed of the baseline.
         pairs = list(zip(seeds, base or (), strict=False))
         ours, theirs = [one for one, _ in pairs], [other for _, other in pairs]
         cells = []
         for test in (WIKITEXT, "held out"):
-            more = told(mean_against(ours, theirs, test)) if pairs else ""
-            cells.append((spread([bits(row, test) for row in seeds]), more or NOTHING))
+            more = difference_cell(mean_against(ours, theirs, test)) if pairs else NOTHING
+            cells.append((spread([bits(row, test) for row in seeds]), more))
         test_of = [[bits(row, WIKITEXT) for row in some] for some in (ours, theirs)]
         chance = f"{paired(*test_of).p:.3f}" if len(pairs) > 1 else NOTHING
         known = seeds[0]["tests"][WIKITEXT]
@@ -228,40 +219,40 @@ def table_11(found: By) -> Table:
 
 
 def drawn(models: Models, done: Mapping[str, tuple[Job, Figures]]) -> dict[str, str]:
-    """The curves of losses, in bits per character so that they compare."""
+    """The training losses, in bits per character so that they compare."""
     curves: dict[str, dict[int, float]] = {}
     for name, (one, row) in done.items():
         density = models.density(one, row)
         step = max(1, len(row["curve"]) // 12)
-        told = row["curve"][step - 1 :: step]
-        width = row["curve"][0][0]  # a loss is of the tokens since the last one
+        points = row["curve"][step - 1 :: step]
+        width = row["curve"][0][0]  # a loss is the mean since the point before
         curves[name] = {
-            int(tokens): loss / np.log(2) / density(tokens - width / 2) for tokens, loss in told
+            int(tokens): loss / np.log(2) / density(tokens - width / 2) for tokens, loss in points
         }
     if not curves:
         return {}
     return {
         "loss.svg": pictures.sweep(
-            curves, title="Bits per character of the training text, while learning",
+            curves, title="Bits per character of the training text, during training",
             unit="bits per character", across="tokens read", strong=[BEST],
         )
     }  # fmt: skip
 
 
-# --- All of it
+# --- The run
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = model_options(
-        "Models of 12 layers over tokenizers of one size.", "downstream", SIZE, (12, 768), 1e-3
-    )
+        "Models of 12 layers over tokenizers of one size.", "downstream", SIZE, (12, 768), 1e-3,
+        ROWS,
+    )  # fmt: skip
     add = parser.add_argument
-    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
     add("--budget", type=int, default=BUDGET, help="tokens")
-    add("--hellaswag", type=Path, help="instead of that of SUPRATOK_DATA")
-    add("--mmlu", type=Path, help="likewise")
-    add("--items", type=int, help="of each task, for a look")
-    add("--shots", type=int, default=0, help="answered questions before one of MMLU")
+    add("--hellaswag", type=Path, help="its file (default: from SUPRATOK_DATA)")
+    add("--mmlu", type=Path, help="its archive (default: from SUPRATOK_DATA)")
+    add("--items", type=int, help="items of each task, for a quick run (default: all)")
+    add("--shots", type=int, default=0, help="answered questions before each of MMLU (default: 0)")
     args = parser.parse_args(arguments)
     models, tasks = Models(args), Tasks(args)
     budget, seeds = args.budget, args.seeds or [0, 1]

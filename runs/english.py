@@ -1,5 +1,5 @@
-"""What the scripts share that hold tokenizers against each other on English: `lab.bench` on the
-corpus and WikiText-103 of SUPRATOK_DATA, the cells of their tables, and the notes below.
+"""Shared by the scripts that compare tokenizers on English (sweep, compression, latency): a bench
+on the corpus and WikiText-103 of SUPRATOK_DATA, cells and notes.
 
     args = bench_options("Characters per token.", "sweep", [50_000], ROWS).parse_args()
     bench = make_bench(args, args.out, wikitext(args))
@@ -13,17 +13,17 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rows import ENGLISH, ROOT, first_documents, located, options, read_whole
+from rows import ENGLISH, ROOT, first_documents, located, options
 from supratok import Recipe
 from supratok.lab.baselines import BASELINES
 from supratok.lab.bench import HELD_OUT, Bench, Row, compared, entries
+from supratok.lab.bench import OURS as PRESETS
 from supratok.lab.measure.figures import articles
+from supratok.lab.measure.texts import read_text
 from supratok.lab.report.tables import NOTHING
 
 OURS: dict[str, Callable[[int], Recipe]] = {
-    "dense": Recipe.dense,
-    "default": lambda size: Recipe(vocab_size=size),
-    "paper": Recipe.paper,
+    **{name: PRESETS[name] for name in ("dense", "default", "paper")},  # in the order of tables
     # Paper, Tables 4A and 5: no tokenizer's text is curated.
     "paper, not curated": lambda size: Recipe.paper(size, curation=None),
     "SuperBPE-like": lambda size: Recipe(
@@ -31,6 +31,7 @@ OURS: dict[str, Callable[[int], Recipe]] = {
     ),
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
 }
+SUPRATOK = ("dense", "default", "paper", "paper, not curated")  # SupraTok in the paper's tables
 STANDARD = "BPE-Standard"
 CROSSING = "SP-BPE-CrossBoundary"
 VALIDATION, TEST = "validation", "test"
@@ -43,15 +44,15 @@ FILES = {VALIDATION: "wiki.valid.raw", TEST: "wiki.test.raw"}
 def bench_options(
     description: str, name: str, sizes: Sequence[int], only: Sequence[str], several: bool = False
 ) -> argparse.ArgumentParser:
-    """The options of all scripts, and those of a bench."""
+    """The options of every script, and those of a bench."""
     parser = options(description, name)
     add, names = parser.add_argument, [*OURS, *BASELINES]
     add("--sizes", type=int, nargs="+" if several else 1, default=list(sizes), metavar="SIZE")
     add("--only", nargs="+", choices=names, default=list(only), metavar="ROW",
-        help=f"of {', '.join(names)}")  # fmt: skip
+        help=f"some of {', '.join(names)}")  # fmt: skip
     add("--first", type=part, action="append", default=[], metavar="ROW=N",
-        help="a baseline that learns from the first N documents only; may be repeated")  # fmt: skip
-    add("--cache", type=Path, default=Path("build/baselines"), help="where trained baselines are")
+        help="train this baseline on the first N documents only; repeatable")  # fmt: skip
+    add("--cache", type=Path, default=Path("build/baselines"), help="folder of trained baselines")
     return parser
 
 
@@ -64,10 +65,10 @@ def part(given: str) -> tuple[str, int]:
 
 
 def wikitext(args: argparse.Namespace) -> dict[str, list[str]]:
-    """The articles of WikiText-103, validation and test; `--test` names another such folder."""
+    """The articles of WikiText-103, validation and test; `--test` is another such folder."""
     folder = located(args.test, "test/wikitext103")
     paths = {name: located(folder / file, "") for name, file in FILES.items()}
-    return {name: articles(read_whole(str(path))) for name, path in paths.items()}
+    return {name: articles(read_text(path)) for name, path in paths.items()}
 
 
 def make_bench(
@@ -76,7 +77,8 @@ def make_bench(
     tests: Mapping[str, list[str]] | None,
     corpus: Path | None = None,
 ) -> Bench:
-    """On the corpus of the options, or another. Without tests: on its held-out documents."""
+    """A bench on the corpus of the options, or another. Without tests, it measures on held-out
+    documents of the corpus."""
     corpus = corpus or first_documents(located(args.corpus, ENGLISH), args.documents, args.out)
     return Bench(
         [corpus], folder, tests=tests, first=dict(args.first), recipes=OURS,
@@ -97,8 +99,13 @@ def by_size(rows: Iterable[Row]) -> list[dict[str, Row]]:
 # --- Cells
 
 
+def in_paper(name: str) -> str:
+    """The name in the paper."""
+    return "SupraTok" if name in SUPRATOK else name
+
+
 def density(row: Row, test: str) -> str:
-    """Characters per token with their interval: 5.780 (5.731 to 5.829)."""
+    """Characters per token with the interval: 5.780 (5.731 to 5.829)."""
     found = row.measured[test]
     low, high = found["characters_per_token_interval"]
     return f"{found['characters_per_token']:.3f} ({low:.3f} to {high:.3f})"
@@ -111,7 +118,7 @@ def over(row: Row, other: Row | None, test: str) -> str:
 
 
 def whole(row: Row) -> str:
-    """Whether all texts came back."""
+    """Whether the tokenizer is lossless on the tested texts."""
     lost = row.losses or {}
     return f"no: {lost['changed']} of {lost['texts']}" if lost.get("changed") else "yes"
 
@@ -125,7 +132,7 @@ def share(value: float | None) -> str:
 
 
 def lossy(rows: Sequence[Row]) -> list[int]:
-    """The places of rows that lose text: they do not compete."""
+    """The places of lossy rows, which do not compete."""
     return [place for place, row in enumerate(rows) if row.lossy]
 
 
@@ -133,7 +140,7 @@ def lossy(rows: Sequence[Row]) -> list[int]:
 
 
 def about(args: argparse.Namespace, bench: Bench, rows: Sequence[Row]) -> list[str]:
-    """What was learnt from and measured on, what is special about some rows, and by whom."""
+    """Notes: the texts, the exceptions, version, commit, machine and date."""
     once = list({row.entry.name: row for row in rows}.values())
     return [
         _texts(args, bench),
@@ -150,16 +157,16 @@ def _texts(args: argparse.Namespace, bench: Bench) -> str:
     facts, path = bench.learnt_from, located(args.corpus, ENGLISH)
     first = f"the first {args.documents:,} documents of " if args.documents else ""
     tests = ", ".join(f"{name} ({len(texts):,})" for name, texts in bench.tests.items())
-    less = "" if HELD_OUT in bench.tests else " but for 5% that training holds out"
+    less = "" if HELD_OUT in bench.tests else " without the 5% that training holds out"
     return (
         f"{first}{path.name}: baselines learnt from {facts['documents']:,} documents,"
         f" {facts['bytes'] / 1e6:,.1f} MB (SHA-256 {facts['sha256'][:12]}), ours from the same"
-        f"{less}; documents that were measured on: {tests}"
+        f"{less}; test documents: {tests}"
     )
 
 
 def _losses(rows: Sequence[Row]) -> list[str]:
-    """What lossy ones lose, said once for those that lose the same."""
+    """One note for each way of losing text."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         reasons.setdefault(row.lossy, []).append(row.entry.name)
@@ -167,18 +174,18 @@ def _losses(rows: Sequence[Row]) -> list[str]:
 
 
 def _parts(bench: Bench, names: list[str]) -> list[str]:
-    """Of baselines that did not learn from all."""
+    """One note for each baseline that learnt from a part of the corpus."""
     most = bench.learnt_from["documents"]
     return [
-        f"{name} learnt from the first {count:,} of {most:,} documents: its figures would be other"
-        " on all of them, and its time longer"
+        f"{name} learnt from the first {count:,} of {most:,} documents: on all of them its figures"
+        " would differ and its training would take longer"
         for name, count in bench.first.items()
         if name in names and count < most
     ]
 
 
 def _short(rows: Sequence[Row]) -> list[str]:
-    """Of vocabularies that are not as large as they were to be."""
+    """A note on vocabularies of another size than asked for."""
     other = [row for row in rows if row.entry.size not in (None, row.vocab_size)]
     found = (f"{row.entry.label} has {row.vocab_size:,}" for row in other)
     return [f"not of the size asked for: {'; '.join(found)}"] if other else []

@@ -2,9 +2,9 @@
 
     python runs/exports.py
 
-One tokenizer a rule, learnt from the files of train/ml; exported in all formats; then the first
-lines of each of these files and of the English corpus, and the hostile texts, are read by every
-runtime that is installed. `--tokenizer FILE` takes a finished tokenizer instead.
+For each rule, train a tokenizer on the files of train/ml and export it in all formats. Then every
+installed runtime encodes the first lines of these files and of the English corpus, and the hostile
+texts. `--tokenizer FILE` takes a finished tokenizer instead.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HEAD = [
 
 
 def lines(files: list[Path], each: int) -> Iterator[str]:
-    """The first lines that are not empty of each file."""
+    """The first non-empty lines of each file."""
     for path in files:
         with open_corpus(path) as corpus:
             texts = (line for text in corpus for line in text.split("\n") if line)
@@ -54,7 +54,7 @@ def lines(files: list[Path], each: int) -> Iterator[str]:
 
 
 def measure(tokenizer: Tokenizer, folder: Path, files: list[Path], each: int) -> Figures:
-    """Export, with what `export` itself checks, and then the lines."""
+    """Export, with the checks of `export` itself, then verify on the lines."""
     began = time.monotonic()
     specials = list(tokenizer.special_tokens)
     tokenizer.export(folder, FORMATS, eos=specials[1] if len(specials) > 1 else None)
@@ -88,10 +88,11 @@ def table_lines(figures: Figures) -> list[list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("Ids in every runtime on text in all languages.", "exports")
-    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
+    parser = options("Ids in every runtime on text in all languages.", "exports", 100_000)
     parser.add_argument("--only", nargs="+", choices=RULES, default=RULES, metavar="RULE")
-    parser.add_argument("--lines", type=int, default=12_500, help="of each file")
+    parser.add_argument(
+        "--lines", type=int, default=12_500, help="lines of each file (default: 12,500)"
+    )
     parser.add_argument("--tokenizer", type=Path, help="a finished tokenizer, instead of training")
     args = parser.parse_args(arguments)
     corpora = sorted(located(args.corpus, "train/ml").glob("*.jsonl.zst"))
@@ -127,7 +128,7 @@ def row(rows: Rows, args: argparse.Namespace, path: Path, files: list[Path]) -> 
 
 
 def trained_file(args: argparse.Namespace, rule: Segmentation, corpora: list[Path]) -> Path:
-    """The file of the tokenizer, trained unless it is there."""
+    """The file of the tokenizer, trained if it does not exist."""
     path: Path = args.out / f"{rule}-{args.sizes[0]}-{code()}.json"
     if not path.exists():
         recipe = Recipe(vocab_size=args.sizes[0], segmentation=rule, special_tokens=SPECIALS)

@@ -3,9 +3,9 @@
     python runs/flores.py
     python runs/flores.py --only default BPE-Bytes-GPT4o SuperBPE
 
-One tokenizer over 14 languages, ours and others; characters per token of FLORES-200 devtest by
-language, each line a document. The sentences are the same in all languages, so what they cost says
-how alike a tokenizer treats them (parity).
+Tokenizers over 14 languages, ours and others; characters per token of FLORES-200 devtest by
+language, each line a document. The sentences are the same in all languages, so their tokens show
+how equally a tokenizer treats languages (parity).
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ NAMES = {
     "it": "Italian", "ru": "Russian", "uk": "Ukrainian", "pl": "Polish", "zh": "Chinese",
     "ja": "Japanese", "ko": "Korean", "tr": "Turkish", "fi": "Finnish",
 }  # fmt: skip
-REFERENCE = "BPE-Standard-NFD"  # the paper's BPE, as it is in this benchmark
+REFERENCE = "BPE-Standard-NFD"  # the paper's BPE in this benchmark
 PAPERS = ("the paper's SupraTok", "the paper's BPE")
 
-Values = NDArray[np.float64]  # a figure: of the sentences as they are, then of each resample
+Values = NDArray[np.float64]  # a figure of the sentences themselves, then of each resample
 
 
 # --- Texts
 
 
 def corpora(args: argparse.Namespace) -> list[Path]:
-    """A file for each language asked for."""
+    """A file for each language."""
     folder = located(args.corpus, "train/ml")
     wholes = [located(folder / f"{code}.jsonl.zst", "") for code in args.languages]
     return [first_documents(path, args.documents, args.out) for path in wholes]
 
 
 def sentences(args: argparse.Namespace) -> dict[str, list[str]]:
-    """The lines of each language, which must be as many in all."""
+    """The lines of each language; all must have the same number."""
     folder = located(args.test, "test/flores200")
     texts = {}
     for code in args.languages:
@@ -70,8 +70,8 @@ def sentences(args: argparse.Namespace) -> dict[str, list[str]]:
 
 
 class Found:
-    """Figures of all tokenizers on the same resamples of the sentences. A resample takes a sentence
-    in every language and for every tokenizer, so that all may be compared."""
+    """Figures of all tokenizers on the same resamples of the sentences. A resample draws a sentence
+    for all languages and tokenizers together, so all figures compare."""
 
     def __init__(self, rows: list[Row], languages: list[str]) -> None:
         self.rows, self.languages = {row.entry.name: row for row in rows}, languages
@@ -84,18 +84,18 @@ class Found:
         self.tokens = dict(zip(self.rows, parts[1:], strict=True))
 
     def density(self, name: str, languages: list[str]) -> Values:
-        """Characters per token, the mean over languages."""
+        """Characters per token; the mean over languages."""
         at = [self.languages.index(code) for code in languages]
         return np.asarray((self.characters[:, at] / self.tokens[name][:, at]).mean(axis=1))
 
     def gain(self, name: str, languages: list[str]) -> Values:
-        """Over the reference, the mean over languages."""
+        """The gain over the reference; the mean over languages."""
         at = [self.languages.index(code) for code in languages]
         return np.asarray((self.tokens[REFERENCE] / self.tokens[name] - 1)[:, at].mean(axis=1))
 
 
 def papers(languages: list[str]) -> tuple[float, float, float]:
-    """The paper's two figures and its gain, the means over languages."""
+    """The paper's two figures and its gain; means over languages."""
     ours, theirs = (np.array([PAPER[code][side] for code in languages]) for side in (0, 1))
     return float(ours.mean()), float(theirs.mean()), float((ours / theirs - 1).mean())
 
@@ -121,7 +121,7 @@ def head(names: list[str]) -> list[str]:
 
 
 def line(found: Found, group: str, label: str, languages: list[str]) -> list[str]:
-    """Of one language, or the means of several."""
+    """The line of one language, or the means of several."""
     cells = [group, label]
     for name in found.rows:
         cells.append(cell(found.density(name, languages)))
@@ -131,8 +131,8 @@ def line(found: Found, group: str, label: str, languages: list[str]) -> list[str
 
 
 def parity_lines(found: Found) -> list[list[str]]:
-    """How unlike the costs of the same sentences are: worst over best and Gini's coefficient. The
-    paper's, which it does not give, from its characters per token and these sentences."""
+    """How unequal the tokens of the same sentences are: worst over best, and Gini's coefficient.
+    The paper gives neither; we compute its from its characters per token and these sentences."""
     lines = []
     for label, of in (("tokens, worst over best", worst_over_best), ("tokens, Gini", gini)):
         cells = ["parity", label]
@@ -146,7 +146,7 @@ def parity_lines(found: Found) -> list[list[str]]:
 
 
 def lines_of(found: Found) -> list[list[str]]:
-    """By group its languages and their means; then the means of all, and parity."""
+    """The languages and the mean of each group; then the mean of all, and parity."""
     lines = []
     for group, known in GROUPS.items():
         codes = [code for code in known if code in found.languages]
@@ -157,7 +157,7 @@ def lines_of(found: Found) -> list[list[str]]:
 
 
 def extremes(found: Found) -> list[str]:
-    """Which languages are cheapest and dearest, in words."""
+    """The languages with the fewest and the most tokens, in words."""
     names = [NAMES[code] for code in found.languages]
     return [
         f"{name}: fewest tokens in {names[int(tokens[0].argmin())]}, most in"
@@ -176,10 +176,9 @@ def drawn(found: Found, size: int) -> str:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = options("Characters per token by language, beside the paper's.", "flores")
+    parser = options("Characters per token by language, beside the paper's.", "flores", 100_000)
     names = ["dense", "default", "paper", "BPE-Bytes-GPT4o", "SuperBPE"]
     add = parser.add_argument
-    add("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
     add("--only", nargs="+", choices=names, default=names[:3], metavar="ROW",
         help=f"beside {REFERENCE}: {', '.join(names)}")  # fmt: skip
     add("--languages", nargs="+", choices=list(PAPER), default=list(PAPER), metavar="CODE")
@@ -201,9 +200,9 @@ def main(arguments: list[str] | None = None) -> None:
         f" {facts['sha256'][:12]}): the {part or 'whole'} of {', '.join(args.languages)};"
         f" {args.sizes[0]:,} tokens in all; the paper's are of other text (CulturaX)",
         f"{len(bench.tests[args.languages[0]]):,} sentences of FLORES-200 devtest; characters are"
-        " those of the text as it is, whatever a tokenizer makes of it; means are of the figures"
-        f" of languages; gains are over {REFERENCE}",
-        "±: half the width of the 95% interval, bootstrap over sentences, the same ones for all",
+        " those of the original text, before any normalisation; means are over the figures of"
+        f" languages; gains are over {REFERENCE}",
+        "±: half the width of the 95% interval, bootstrap over sentences, the same for all",
         *(f"{row.entry.name}: {row.lossy}" for row in rows if row.lossy),
         *extremes(found),
         bench.rows.about(),

@@ -1,15 +1,15 @@
-"""Claim: lm-evaluation-harness finds our scores on a saved model, where no token spans a boundary.
+"""Claim: lm-evaluation-harness gives our scores for a saved model, where no token spans a boundary.
 
     pip install lm-eval
     python runs/harness.py my-model --items 1000
 
 HellaSwag on a folder that `supratok.lab.lm.saving.save_folder` wrote, by the harness and by
-`supratok.lab.lm`. Nothing is fetched: the items are written to a file with a task around it.
+`supratok.lab.lm`. Nothing is downloaded: the script writes the items to a file and a task for it.
 
-The harness encodes the context and the joined text, and takes for the ending what the second has
-beyond the number of tokens of the first. This is right where the tokens of the context begin the
-joined text. Where a token spans the boundary, it shows the model the context's tokens with others
-behind them that do not continue it; there its scores are not those of the text.
+The harness encodes the context and the joined text. As the ending it takes the tokens of the joined
+text after as many tokens as the context has. This is right where the context's tokens begin the
+joined text. Where a token spans the boundary, the model reads the context's tokens and then tokens
+that do not continue them: the scores are not those of the text.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ ALIKE = 0.01  # nats
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("A saved model by lm-evaluation-harness and by us.", "harness")
-    parser.add_argument("folder", type=Path, help="a saved model")
-    parser.add_argument("--items", type=int, help="the first so many; all, unless said")
+    parser = options("Score a saved model with lm-evaluation-harness and with ours.", "harness")
+    parser.add_argument("folder", type=Path, help="a folder that save_folder wrote")
+    parser.add_argument("--items", type=int, metavar="N", help="the first N items (default: all)")
     parser.add_argument("--device", default="cpu")
     args = parser.parse_args(arguments)
     items = hellaswag(located(args.test, HELLASWAG))[: args.items]
@@ -60,8 +60,8 @@ def main(arguments: list[str] | None = None) -> None:
     notes = [
         f"{args.folder.name}: {model.shape}, {coder.end:,} tokens; {len(items):,} items of"
         f" HellaSwag; lm_eval {importlib.metadata.version('lm_eval')}",
-        f"scores alike: all endings of an item within {ALIKE} nats; an item belongs where its worst"
-        " ending belongs",
+        f"scores alike: all endings of an item within {ALIKE} nats; one ending with a token over"
+        " the boundary puts its item into that row",
         command("harness", arguments),
     ]
     table = Table("HellaSwag by lm-evaluation-harness", claim(__doc__), HEAD, lines, notes)
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def by_harness(folder: Path, items: Sequence[Item], device: str) -> list[list[float]]:
-    """Its log-likelihoods of all endings. Its task is made here, from the same texts."""
+    """The harness's log-likelihoods of all endings, by a task made of the same texts."""
     end = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))["eos_token"]
     with tempfile.TemporaryDirectory() as beside:
         os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_CACHE": beside}
@@ -91,8 +91,8 @@ def by_harness(folder: Path, items: Sequence[Item], device: str) -> list[list[fl
 
 
 def task(folder: Path, items: Sequence[Item], end: str) -> dict[str, Any]:
-    """The harness's own HellaSwag, but for where it reads; it puts a space before an ending. A text
-    begins behind the end of another, as in training."""
+    """The harness's own HellaSwag with another file; it puts a space before each ending. Each text
+    starts after the token that ends documents, as in training."""
     file = folder / "items.jsonl"
     rows = [
         {"query": end + item.context, "choices": [text[1:] for text in item.endings],
@@ -128,7 +128,7 @@ def _package(name: str) -> Any:
 
 
 def kinds(coder: Coder, items: Sequence[Item]) -> dict[str, list[int]]:
-    """The items by what happens where an ending begins."""
+    """The items, sorted by what happens at the boundary between context and ending."""
     contexts = coder.encode_all(item.context for item in items)
     names = ("no token spans the boundary", "the context is read otherwise", "a token spans it")
     found: dict[str, list[int]] = {"all": list(range(len(items))), **{name: [] for name in names}}
@@ -146,7 +146,7 @@ class Compared:
     theirs: Sequence[Sequence[float]]
 
     def of(self, name: str, numbers: Sequence[int]) -> list[str]:
-        """A line of the table, about some of the items."""
+        """A line of the table for these items."""
         if not numbers:
             return [name, "0", *[NOTHING] * (len(HEAD) - 2)]
         away = np.array([self._distance(number) for number in numbers])
@@ -158,14 +158,14 @@ class Compared:
         return [name, f"{len(numbers):,}", alike, f"{away.max():.4f}", *same, *right]
 
     def _distance(self, number: int) -> float:
-        """By how much the scores differ, beyond what all endings have in common: only differences
-        between endings decide, and ours may begin some tokens earlier."""
+        """How far the scores differ, without a constant that all endings share: only differences
+        between endings decide, and our scores may start some tokens earlier."""
         ours = np.array([score.nats for score in self.ours[number]])
         apart = np.array(self.theirs[number]) - ours
         return float(np.ptp(apart))
 
     def _answers(self, numbers: Sequence[int], by: By) -> tuple[Any, Any]:
-        """Ours and theirs."""
+        """Our answers and theirs."""
         ours = [chosen(self.ours[number], by) for number in numbers]
         return np.array(ours), np.array([self._their_answer(number, by) for number in numbers])
 

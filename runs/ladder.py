@@ -1,32 +1,21 @@
-"""Claim: what phrases cost or gain in bits per character changes with the budget of tokens.
+"""Claim: the cost of phrases in bits per character changes with the budget of tokens.
 
     python runs/ladder.py
     python runs/ladder.py --budgets 8000000 16000000 --only BPE-Bytes-GPT4o default
 
 One small model (6L-384d, 32,000 tokens) for each tokenizer and budget, each with its own schedule;
-then models of other sizes at one budget; then the last budget once more for the same raw text
-instead of the same number of tokens. (With equal shapes and vocabularies, the same number of tokens
-is the same computation.) The paper's budget is 10 billion tokens.
+then models of other sizes at one budget; then the last budget again at equal text instead of equal
+tokens. (With equal shapes and vocabularies, equal tokens are equal computation.) The paper's budget
+is 10 billion tokens.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from lm import (
-    BEST_HELP,
-    BPE,
-    Job,
-    Models,
-    against,
-    bits,
-    called,
-    compared,
-    job,
-    model_options,
-    notes,
-    row_name,
-)
+from lm import Models
+from lm_jobs import BEST_AID, BPE, Job, job, model_options, row_name
+from lm_tables import against, bits, compared, known_tests, notes
 from rows import Figures, claim, command, write_table
 from supratok.lab.lm.experiment import Setting, matched
 from supratok.lab.report import pictures
@@ -34,19 +23,16 @@ from supratok.lab.report.tables import Table
 from variants import RATE, SHAPE, SIZE
 
 BUDGETS = [8_000_000, 32_000_000, 128_000_000]
-ROWS = [BPE, "default", f"default + {BEST_HELP}"]
+ROWS = [BPE, "default", f"default + {BEST_AID}"]
 # Other models at one budget: layers, width, rate.
 SHAPES = [(3, 192, 3e-3), (12, 768, 1e-3)]
 SHAPES_AT = 32_000_000
-TESTS = ("held out", "WikiText-103 test")
-HEAD = [
-    "model", "tokens read", "protocol", "tokenizer", "characters read",
-    *(cell for test in TESTS for cell in (f"{test} bits/character", f"over {BPE}")),
-]  # fmt: skip
+TESTS = ("held out", "WikiText-103 test", "BBC", "LAMBADA")
+HEAD = ["model", "tokens read", "protocol", "tokenizer", "characters read"]
 
 
 def other_shapes(jobs: list[Job]) -> list[Job]:
-    """The same with models of other sizes."""
+    """The same jobs with models of other sizes."""
     found = []
     for layers, width, rate in SHAPES:
         for one in jobs:
@@ -56,36 +42,36 @@ def other_shapes(jobs: list[Job]) -> list[Job]:
     return found
 
 
-def same_text(models: Models, jobs: list[Job], done: dict[Job, Figures]) -> list[Job]:
-    """The same for as much raw text as BPE reads in its budget."""
+def same_text(jobs: list[Job], done: dict[Job, Figures]) -> list[Job]:
+    """The same jobs for as much text as BPE reads in its budget."""
     found = []
     for one in jobs:
         base = base_of(one, done)
         if one.name == BPE or base is None or one not in done:
             continue
         rounds = round(base["round"]), round(done[one]["round"])
-        shapes = [one.setting.shape(models.coder(name, one.size)) for name in (BPE, one.name)]
-        plan = matched(one.setting.plan, "text", (shapes[0], shapes[1]), rounds)
+        plan = matched(one.setting.plan, "text", tokens=rounds)
         found.append(replace(one, setting=replace(one.setting, plan=plan)))
     return found
 
 
-def line(one: Job, found: Figures, base: Figures | None, protocol: str) -> list[str]:
+def line(
+    one: Job, found: Figures, base: Figures | None, protocol: str, tests: list[str]
+) -> list[str]:
     setting = one.setting
     seed = f", seed {setting.plan.seed}" if setting.plan.seed else ""
     return [
         f"{setting}{seed}", f"{found['tokens'] / 1e6:.1f} M", protocol,
-        called(one), f"{found['characters'] / 1e6:,.0f} M",
-        *compared(found, base, TESTS),
+        row_name(one), f"{found['characters'] / 1e6:,.0f} M",
+        *compared(found, base, tests),
     ]  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = model_options(
-        "Bits per character over budgets and sizes of models.", "ladder", SIZE, SHAPE, RATE
+        "Bits per character by budget and size of model.", "ladder", SIZE, SHAPE, RATE, ROWS
     )
     add = parser.add_argument
-    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
     add("--budgets", type=int, nargs="+", default=BUDGETS, metavar="TOKENS")
     add("--shapes-at", type=int, default=SHAPES_AT, metavar="TOKENS", help="0: no other shapes")
     args = parser.parse_args(arguments)
@@ -98,30 +84,34 @@ def main(arguments: list[str] | None = None) -> None:
     shapes = other_shapes(rung(args.shapes_at)) if args.shapes_at else []
     ladder = [one for budget in args.budgets for one in rung(budget)]
     found = models.rows_of([*ladder, *shapes])
-    equal = models.rows_of(same_text(models, last, found))
-    lines = [line(one, row, base_of(one, found), "tokens") for one, row in found.items()]
+    equal = models.rows_of(same_text(last, found))
+    tests = known_tests(TESTS, [*found.values(), *equal.values()])
+    head = HEAD + [
+        cell for test in tests for cell in (f"{test} bits/character", f"over {BPE}")
+    ]  # fmt: skip
+    lines = [line(one, row, base_of(one, found), "tokens", tests) for one, row in found.items()]
     for one, row in equal.items():
         plan = replace(one.setting.plan, tokens=args.budgets[-1])
         base = base_of(replace(one, setting=replace(one.setting, plan=plan)), found)
-        lines.append(line(one, row, base, "text"))
+        lines.append(line(one, row, base, "text", tests))
     table = Table(
-        f"Budgets: {args.size:,} tokens in the vocabulary", claim(__doc__), HEAD, lines,
+        f"Budgets: {args.size:,} tokens in the vocabulary", claim(__doc__), head, lines,
         [*notes(models, [*found.values(), *equal.values()]),
-         "protocol: the same number of tokens, as in the paper, or as much raw text as"
-         f" {BPE} reads in its budget; characters read: about so many where phrases are split",
+         "protocol: the same number of tokens, as in the paper, or as much text as"
+         f" {BPE} reads in its budget; characters read: an estimate where phrases are split",
          command("ladder", arguments)],
     )  # fmt: skip
     write_table(args.out, table, drawn({one: found[one] for one in ladder if one in found}))
 
 
 def base_of(one: Job, found: dict[Job, Figures]) -> Figures | None:
-    """What BPE does with the same model, budget and seed."""
+    """The row of BPE with the same model, budget and seed."""
     setting = Setting(one.setting.plan, one.setting.layers, one.setting.width, one.setting.context)
     return found.get(Job(BPE, one.size, setting))
 
 
 def drawn(found: dict[Job, Figures]) -> dict[str, str]:
-    """The difference to BPE over the budget, and the bits themselves."""
+    """Pictures over the budget: the difference from BPE, and the bits."""
     more: dict[str, dict[int, float]] = {}
     plain: dict[str, dict[int, float]] = {}
     bands: dict[str, dict[int, tuple[float, float]]] = {}
@@ -129,7 +119,7 @@ def drawn(found: dict[Job, Figures]) -> dict[str, str]:
         base = base_of(one, found)
         if one.setting.plan.seed or base is None:
             continue
-        name, tokens = called(one), row["tokens"]
+        name, tokens = row_name(one), row["tokens"]
         plain.setdefault(name, {})[tokens] = bits(row, "held out")
         if row is not base:
             one_more = against(row, base, "held out")

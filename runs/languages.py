@@ -2,14 +2,13 @@
 
     python runs/languages.py
 
-One tokenizer over seven languages, with the recipe's `scripts` and without; characters per token
-of FLORES-200 devtest, line by line, and of held-out documents, by language.
+Tokenizers over seven languages, with the recipe's `scripts` and without; characters per token of
+FLORES-200 devtest, line by line, and of held-out documents, by language.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from statistics import mean
@@ -19,6 +18,7 @@ from rows import (
     Rows,
     claim,
     command,
+    documents_used,
     first_documents,
     held_out,
     identity,
@@ -31,13 +31,11 @@ from rows import (
     write_table,
 )
 from supratok import Recipe
+from supratok.lab.bench import OURS
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import Table
 
-BASES: dict[str, Callable[[int], Recipe]] = {
-    "default": lambda size: Recipe(vocab_size=size),
-    "paper": Recipe.paper,
-}
+BASES = ("default", "paper")
 # Paper, Table 1: characters per token without and with the rules.
 PAPER = {
     "zh": (1.21, 1.36), "ja": (1.58, 1.83), "th": (2.34, 2.71), "ko": (2.09, 2.26),
@@ -65,7 +63,7 @@ def measure(corpora: list[Path], recipe: Recipe, tests: dict[str, Texts],
 
 
 def lines_of(base: str, without: Figures, with_: Figures, languages: list[str]) -> list[list[str]]:
-    """A line for each language, and one of macro averages."""
+    """A line for each language, and one of averages."""
     lines: list[list[str]] = [[base, language] for language in [*languages, "average"]]
     paper_without, paper_with = ({code: PAPER[code][side] for code in languages} for side in (0, 1))
     for before, after in (
@@ -93,7 +91,7 @@ def drawn(base: str, lines: list[list[str]]) -> str:
 
 
 class Seven:
-    """What is learnt from and measured on, by language."""
+    """The corpora and test texts by language, and the rows."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         folder, test = located(args.corpus, "train/ml"), located(args.test, "test/flores200")
@@ -119,25 +117,26 @@ class Seven:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("Script rules on and off by language, beside the paper's.", "languages")
-    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
-    parser.add_argument("--only", nargs="+", choices=list(BASES), default=list(BASES))
+    parser = options(
+        "Script rules on and off by language, beside the paper's.", "languages", 100_000
+    )
+    parser.add_argument("--only", nargs="+", choices=BASES, default=list(BASES))
     parser.add_argument("--languages", nargs="+", choices=list(PAPER), default=list(PAPER))
     args = parser.parse_args(arguments)
     seven, shown = Seven(args), {}
     lines: list[list[str]] = []
     for base in args.only:
-        recipe = BASES[base](*args.sizes)
+        recipe = OURS[base](*args.sizes)
         with_ = seven.row(base, recipe)
         without = seven.row(f"{base} without script rules", replace(recipe, scripts=None))
         own = lines_of(base, without, with_, args.languages)
         lines, shown[f"{base}.svg"] = lines + own, drawn(base, own)
-    part = f"the first {args.documents:,}" if args.documents else "all"
     notes = [
-        f"{part} documents of {', '.join(args.languages)}; {args.sizes[0]:,} tokens in all",
+        f"{documents_used(args.documents)} of {', '.join(args.languages)}; {args.sizes[0]:,} tokens"
+        " in all",
         "FLORES-200 devtest by line; held out: documents of the corpora that decided nothing",
-        "averages are of the figures, and of the differences; the paper's (Table 1) are of"
-        " other training text (CulturaX)",
+        "averages: of the figures, and of the differences; the paper's (Table 1) are of other"
+        " training text (CulturaX)",
         seven.rows.about(),
         command("languages", arguments),
     ]

@@ -2,9 +2,9 @@
 
     python runs/latency.py
 
-The paper's figure is a proxy: every token takes 50 ms, whatever the tokenizer. Beside it stands
-what was measured: the time that encoding takes, on one thread, all in turn. The text: held-out
-documents of the corpus, from which none has learnt.
+The paper's figure is a proxy: every token of every tokenizer takes 50 ms. The table adds a
+measurement: the time of encoding, on one thread, all tokenizers in turn. The text: held-out
+documents of the corpus, from which no tokenizer learnt.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from english import (
     about,
     bench_options,
     density,
+    in_paper,
     lossy,
     make_bench,
     rows_of,
@@ -40,22 +41,17 @@ PAPER = {
     "SentencePiece-BPE": (4.56, 10_961, 0.98),
     "Unigram-SentencePiece": (4.16, 12_024, 0.89),
 }
-SUPRATOK = ("dense", "default", "paper")
-ROWS = [*SUPRATOK, *list(PAPER)[1:], "BPE-Bytes-GPT4o"]
+RECIPES = ("dense", "default", "paper")
+ROWS = [*RECIPES, *list(PAPER)[1:], "BPE-Bytes-GPT4o"]
 HEAD = [
     "tokenizer", "C/T", "tokens", "proxy s", "proxy speedup", "fewer tokens", "lossless",
     "encoding MB/s", "slowest to fastest", f"times {STANDARD}", "paper C/T", "tokens", "speedup",
 ]  # fmt: skip
 
 
-def in_paper(name: str) -> str:
-    """What the paper calls it."""
-    return "SupraTok" if name in SUPRATOK else name
-
-
 def measured(bench: Bench, rows: Mapping[str, Row]) -> dict[str, Speed]:
-    """How fast each encodes, once for the same tokenizers and text. BPE-Standard goes first: what
-    the ratios are to."""
+    """The speed of encoding, measured once for the same tokenizers and text. BPE-Standard goes
+    first, because ratios are relative to the first."""
     order = [rows[STANDARD], *(row for name, row in rows.items() if name != STANDARD)]
     asked = {
         "row": "encoding time",
@@ -87,7 +83,7 @@ def line(row: Row, standard: Row, speed: Speed) -> list[str]:
 
 
 def drawn(rows: Mapping[str, Row], speeds: Mapping[str, Speed]) -> dict[str, str]:
-    """The proxy beside the paper's, and density against the speed of encoding."""
+    """Pictures: the proxy beside the paper's, and density against the speed of encoding."""
     items: dict[str, dict[str, float]] = {}
     points = {}
     for name, row in rows.items():
@@ -101,15 +97,15 @@ def drawn(rows: Mapping[str, Row], speeds: Mapping[str, Speed]) -> dict[str, str
             paper=["the paper"],
         ),
         "encoding.svg": pictures.trade(
-            points, title="Density against the time that encoding takes",
+            points, title="Density against the speed of encoding",
             x="encoding, MB/s on one thread", y="characters per token, held out",
-            strong=[name for name in SUPRATOK if name in points],
+            strong=[name for name in RECIPES if name in points],
         ),
     }  # fmt: skip
 
 
 def cost_note(rows: Mapping[str, Row], speeds: Mapping[str, Speed]) -> str:
-    """What encoding is beside the time that the proxy assumes."""
+    """The time of encoding as a share of the proxy's time."""
     shares = {}
     for name, row in rows.items():
         found = row.measured[HELD_OUT]
@@ -117,27 +113,28 @@ def cost_note(rows: Mapping[str, Row], speeds: Mapping[str, Speed]) -> str:
         shares[name] = encoding / (found["tokens"] * SECONDS_PER_TOKEN)
     worst = max(shares, key=shares.__getitem__)
     return (
-        f"encoding is at most {shares[worst]:.4%} ({worst}) of the time that the proxy assumes for"
-        " generating the same text: there the number of tokens decides, not the tokenizer's speed"
+        f"encoding takes at most {shares[worst]:.4%} ({worst}) of the time that the proxy assumes"
+        " for generating the same text: the number of tokens matters, the tokenizer's speed does"
+        " not"
     )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    told = "Steps of generation by the paper's proxy, and the time of encoding."
-    parser = bench_options(told, "latency", [64_000], ROWS)
+    description = "Steps of generation by the paper's proxy, and the time of encoding."
+    parser = bench_options(description, "latency", [64_000], ROWS)
     parser.set_defaults(documents=10_000)
     args = parser.parse_args(arguments)
     if args.test:
-        parser.error("what is measured on are held-out documents: no --test here")
+        parser.error("--test: this script measures on held-out documents of the corpus")
     bench = make_bench(args, args.out, None)
     found = rows_of(bench, dict.fromkeys([*args.only, STANDARD]), args.sizes)
     rows = {row.entry.name: row for row in found}
     speeds = measured(bench, rows)
     notes = [
         f"{args.sizes[0]:,} tokens; proxy: {SECONDS_PER_TOKEN * 1000:.0f} ms a token, so its"
-        f" speedup is the ratio of tokens to those of {STANDARD}, and no clock was looked at",
+        f" speedup is the ratio of tokens to those of {STANDARD}, without a clock",
         "encoding: text to ids, document by document, on one thread, the median of rounds in which"
-        " each had its turn; through their Python packages: ours, `tokenizers`, `sentencepiece`",
+        " all take turns; through the Python packages supratok, `tokenizers` and `sentencepiece`",
         cost_note(rows, speeds),
         *about(args, bench, found),
         "the paper's (Table 7) are of other text, about 50,000 characters: tokens compare by ratio",

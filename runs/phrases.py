@@ -1,13 +1,13 @@
-"""Claim: some phrases pay a model in bits and others cost, told phrase by phrase.
+"""Claim: some phrases save a model bits and others cost bits, measured phrase by phrase.
 
     python runs/phrases.py
     python runs/phrases.py --only BPE-Bytes-GPT4o default --budget 16000000
 
-Two models read the same held-out text, one over BPE and one over phrases. Where both have a token's
-end, their surprise can be compared: so each phrase has a price, what it cost less what its
-characters cost BPE. Prices are added up by kinds of phrases. They add up to the difference of the
-models, which the words between phrases share in. The half of the held-out documents that decides
-is looked at, so that recipes may be chosen by what is seen.
+Two models read the same held-out text, one over BPE and one over phrases. Between two places where
+a token ends in both readings, their nats compare. So each phrase has a price: its nats less those
+of BPE for the same characters. The table adds up prices by kinds of phrases; with those of the
+words between phrases they add up to the difference of the models. The text is the deciding half of
+the held-out documents, so recipes may be chosen by this table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lm import BEST_HELP, BPE, Job, Models, job, model_options, notes, row_name, told
+from lm import Models
+from lm_jobs import BEST_AID, BPE, Job, job, model_options
+from lm_tables import difference_cell, notes
 from rows import Figures, claim, command, write_table
 from supratok.lab.lm.bits import token_nats
 from supratok.lab.lm.coder import Coder, Ids
@@ -31,7 +33,7 @@ from supratok.lab.measure.bootstrap import difference
 from supratok.lab.report.tables import Table
 from variants import BUDGET, RATE, SHAPE, SIZE
 
-ROWS = [BPE, "default", f"default + {BEST_HELP}"]
+ROWS = [BPE, "default", f"default + {BEST_AID}"]
 TEST = "deciding"
 HEAD = [
     "model", "tokens", "number", "share of the text", "bits/character", f"{BPE} there",
@@ -43,7 +45,7 @@ OFTEN = 20  # times, to be listed
 
 
 class Spent:
-    """What a model spends on each token, packed; the tokens are found again by encoding."""
+    """The nats of each token, packed; encoding the text again gives the tokens."""
 
     __name__ = "nats of tokens"
 
@@ -56,7 +58,7 @@ class Spent:
 
 
 def spent(row: Figures, coded: Sequence[Ids]) -> list[NDArray[np.float64]]:
-    """The same, text by text."""
+    """The nats of each token, text by text."""
     nats = np.frombuffer(base64.b64decode(row["spent"]), dtype="<f2").astype(np.float64)
     ends = np.cumsum([len(ids) for ids in coded])
     if ends[-1] != len(nats):
@@ -69,7 +71,7 @@ def spent(row: Figures, coded: Sequence[Ids]) -> list[NDArray[np.float64]]:
 
 @dataclass(frozen=True)
 class Read:
-    """A text in one model's tokens: their texts, and what each cost."""
+    """A text in one model's tokens: their ids, texts and nats."""
 
     ids: list[int]
     pieces: list[str]
@@ -78,7 +80,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Stretch:
-    """What stands between two ends that both readings have."""
+    """The text between two ends of tokens that both readings share."""
 
     ids: list[int]
     characters: int
@@ -87,7 +89,7 @@ class Stretch:
 
 
 def stretches(ours: Read, base: Read) -> Iterator[Stretch]:
-    """The text cut as finely as both readings allow."""
+    """The text, cut wherever a token ends in both readings."""
     ends, others = (np.cumsum([len(piece) for piece in read.pieces]) for read in (ours, base))
     common, mine, theirs = np.intersect1d(ends, others, return_indices=True)
     costs = [
@@ -102,7 +104,7 @@ def stretches(ours: Read, base: Read) -> Iterator[Stretch]:
 
 
 def reads(models: Models, one: Job, row: Figures) -> list[Read | None]:
-    """Of every text; None where a token holds a part of a character, so that pieces are no text."""
+    """A reading of every text; None where a token holds a part of a character."""
     coder, texts = models.coder(one.name, one.size), models.texts.tests[TEST]
     coded = coder.encode_all(texts)
     found: list[Read | None] = []
@@ -117,7 +119,7 @@ def reads(models: Models, one: Job, row: Figures) -> list[Read | None]:
 
 
 class Kind(NamedTuple):
-    """What is asked of a phrase, which place the answer has among others, and the answer."""
+    """A question about a phrase, the order of the answer, and the answer."""
 
     question: int
     place: int
@@ -126,13 +128,13 @@ class Kind(NamedTuple):
 
 ALL, WORDS, MIXED, PHRASES = (
     Kind(0, place, name)
-    for place, name in enumerate(("all", "words, one or more", "both, not told apart", "phrases"))
+    for place, name in enumerate(("all", "words, one or more", "both, inseparable", "phrases"))
 )
 
 
 @dataclass(frozen=True)
 class Kinds:
-    """What is known of the phrases of a tokenizer from the text that models learn from."""
+    """Sorts the phrases of a tokenizer by how the training text uses them."""
 
     parts: Parts
     texts: Callable[[int], str]
@@ -154,7 +156,7 @@ class Kinds:
         return Kinds(parts, spell, uses, pmi)
 
     def __call__(self, id: int) -> list[Kind]:
-        """The kinds a phrase belongs to, one of each question."""
+        """The kinds of a phrase, one for each question."""
         words = min(4, len(self.texts(id).split()))
         marks = any(not (one.isalnum() or one.isspace()) for one in self.texts(id))
         uses, pmi = _among(self.uses[id], (300, 1_000, 3_000, 10_000)), _among(self.pmi[id], PMI)
@@ -167,7 +169,7 @@ class Kinds:
 
 
 def _among(value: float, steps: Sequence[int]) -> tuple[int, str]:
-    """How many steps were taken, and in words: 300 to 1,000; below the first, above the last."""
+    """The number of steps reached, and the range in words: 300 to 1,000."""
     taken = sum(value >= step for step in steps)
     if not taken:
         return taken, f"less than {steps[0]:,}"
@@ -181,7 +183,7 @@ def _among(value: float, steps: Sequence[int]) -> tuple[int, str]:
 
 @dataclass
 class Sum:
-    """Of the stretches of one kind, document by document."""
+    """Sums over the stretches of one kind, document by document."""
 
     number: int = 0
     characters: int = 0
@@ -227,14 +229,14 @@ def lines(name: str, found: dict[Kind, Sum]) -> list[list[str]]:
         bits = [sum(some.values()) / one.characters / np.log(2) for some in (one.nats, one.base)]
         cells.append([
             name, kind.name, f"{one.number:,}", f"{one.characters / found[ALL].characters:.1%}",
-            f"{bits[0]:.4f}", f"{bits[1]:.4f}", told(more),
+            f"{bits[0]:.4f}", f"{bits[1]:.4f}", difference_cell(more),
             f"{one.price / found[ALL].price:+.0%}",
         ])  # fmt: skip
     return cells
 
 
 def ends(found: dict[str, Sum]) -> str:
-    """The phrases that pay most and those that cost most, with the bits of each use."""
+    """The phrases that save most and those that cost most, with the bits of a use."""
     known = {text: one for text, one in found.items() if one.number >= OFTEN}
     order = sorted(known, key=lambda text: known[text].price)
     said = [
@@ -243,40 +245,38 @@ def ends(found: dict[str, Sum]) -> str:
         )
         for some in (order[:LISTED], order[::-1][:LISTED])
     ]
-    return f"pay most (bits of a use): {said[0]}; cost most: {said[1]}"
+    return f"save most (bits of a use): {said[0]}; cost most: {said[1]}"
 
 
-# --- All of it
+# --- The run
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = model_options("Bits phrase by phrase.", "phrases", SIZE, SHAPE, RATE)
-    add = parser.add_argument
-    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
-    add("--budget", type=int, default=BUDGET, help="tokens")
+    parser = model_options("Bits phrase by phrase.", "phrases", SIZE, SHAPE, RATE, ROWS)
+    parser.add_argument("--budget", type=int, default=BUDGET, help="tokens")
     args = parser.parse_args(arguments)
     models, seed = Models(args), (args.seeds or [0])[0]
     jobs = {row: job(row, args, args.budget, seed) for row in dict.fromkeys([BPE, *args.only])}
     done = models.rows_of(list(jobs.values()), Spent(models.texts.tests[TEST]))
-    cells, told_of = [], []
+    cells, extremes = [], []
     if jobs[BPE] not in done:
-        raise SystemExit(f"{args.out}: {BPE} is not finished, and all are held against it")
+        raise SystemExit(f"{args.out}: the row of {BPE} is not finished; all others need it")
     base = reads(models, jobs[BPE], done[jobs[BPE]])
     for row, one in jobs.items():
         if row != BPE and one in done:
             kinds = Kinds.of(
-                models.coder(one.name, one.size), models.ahead(one.name, one.size).result()
+                models.coder(one.name, one.size), models.encoded(one.name, one.size).result()
             )
             found = sums(reads(models, one, done[one]), base, kinds)
             cells += lines(row, found[0])
-            told_of.append(f"{row}: {ends(found[1])}")
+            extremes.append(f"{row}: {ends(found[1])}")
     left = sum(read is None for read in base)
     table = Table(
         f"Which phrases pay: {args.size:,} tokens, {args.budget / 1e6:g} M read", claim(__doc__),
         HEAD, cells,
-        [*notes(models, list(done.values())), *told_of,
-         f"{left} of {len(base)} documents are left out, where {BPE} has tokens of parts of"
-         " characters; PMI: of a phrase as it is used, against its words as tokens",
+        [*notes(models, list(done.values())), *extremes,
+         f"{left} of {len(base)} documents are left out, because {BPE} has tokens of parts of"
+         " characters there; PMI: of a phrase's uses, against its words as tokens",
          command("phrases", arguments)],
     )  # fmt: skip
     write_table(args.out, table)

@@ -1,5 +1,4 @@
-"""What the scripts of this folder share: where the texts are, rows that are computed once (see
-supratok.lab.measure.rows), tables."""
+"""Shared by all scripts: options, texts, rows that are computed once, tables."""
 
 from __future__ import annotations
 
@@ -20,23 +19,20 @@ import supratok
 from supratok.corpus import Source, open_corpus
 from supratok.corpus.split import held_out_half
 from supratok.lab.measure import rows as lab_rows
+from supratok.lab.measure.counts import crosses_words
 from supratok.lab.measure.rows import Figures as Figures
 from supratok.lab.measure.rows import code as code
 from supratok.lab.measure.rows import identity as identity
+from supratok.lab.measure.texts import read_text, write_first
 from supratok.lab.report.tables import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "benches"))
-
-from workers import read_whole as read_whole  # noqa: E402
-from workers import take  # noqa: E402  # it lies in another folder
-
 ENGLISH = "train/en100k.jsonl.zst"
 WIKITEXT = "test/wikitext103/wiki.valid.raw"
 
 
 class Rows(lab_rows.Rows):
-    """The finished rows of a folder, made by this checkout."""
+    """The finished rows of a folder, with the commit of this checkout."""
 
     def __init__(self, folder: Path, again: bool = False) -> None:
         super().__init__(folder, again, ROOT)
@@ -45,21 +41,24 @@ class Rows(lab_rows.Rows):
 # --- Options and texts
 
 
-def options(description: str, name: str) -> argparse.ArgumentParser:
-    """The options that every script has."""
+def options(description: str, name: str, size: int | None = None) -> argparse.ArgumentParser:
+    """The options of every script; `size`: the default of --sizes, where a script takes one."""
     parser = argparse.ArgumentParser(description=description)
     add = parser.add_argument
-    add("--corpus", type=Path, help="what to train on, instead of that of SUPRATOK_DATA")
-    add("--test", type=Path, help="what to measure on, likewise")
-    add("--documents", type=int, metavar="N", help="use the first N documents only")
-    add("--threads", type=int, help="all cores, unless said")
-    add("--out", type=Path, default=Path("build/runs", name), help="where rows and tables go")
-    add("--again", action="store_true", help="compute every row anew")
+    add("--corpus", type=Path, help="training text (default: from SUPRATOK_DATA)")
+    add("--test", type=Path, help="test text (default: from SUPRATOK_DATA)")
+    add("--documents", type=int, metavar="N", help="use only the first N documents")
+    add("--threads", type=int, help="default: all cores")
+    add("--out", type=Path, default=Path("build/runs", name), help="folder for rows and tables")
+    add("--again", action="store_true", help="ignore finished rows and compute them again")
+    if size is not None:
+        add("--sizes", type=int, nargs=1, default=[size], metavar="SIZE",
+            help=f"vocabulary size (default: {size:,})")  # fmt: skip
     return parser
 
 
 def located(given: Path | None, name: str) -> Path:
-    """The path that was given, or this one below SUPRATOK_DATA; ends the run if it is not there."""
+    """The given path, or `name` below SUPRATOK_DATA; ends the run if it does not exist."""
     path = given or Path(os.environ.get("SUPRATOK_DATA") or ".", name)
     if not path.exists():
         raise SystemExit(
@@ -70,20 +69,25 @@ def located(given: Path | None, name: str) -> Path:
 
 
 def first_documents(path: Path, documents: int | None, folder: Path) -> Path:
-    """The corpus, or a file of its first documents."""
+    """The corpus, or a file in `folder` with its first documents."""
     if documents is None:
         return path
     part = folder / f"{identity(path)[:12]}-{documents}.jsonl.zst"
     if not part.exists():
         folder.mkdir(parents=True, exist_ok=True)
         unfinished = part.with_suffix(".part")
-        take(str(path), documents, str(unfinished))
+        write_first(path, documents, unfinished)
         unfinished.rename(part)
     return part
 
 
+def documents_used(documents: int | None) -> str:
+    """The value of --documents, for a note."""
+    return f"the first {documents:,} documents" if documents else "all documents"
+
+
 def held_out(source: Source, *, measuring: bool = True) -> list[str]:
-    """The held-out documents that training measures on (or the half that decides)."""
+    """The half of the held-out documents that training measures on, or the half that decides."""
     with open_corpus(source) as corpus:
         return held_out_half(corpus, measuring=measuring)
 
@@ -91,14 +95,9 @@ def held_out(source: Source, *, measuring: bool = True) -> list[str]:
 # --- Measuring
 
 
-def is_phrase(text: str) -> bool:
-    """Whether a token holds parts of two words: whitespace between other characters."""
-    return len(text.split()) > 1
-
-
 def shares(texts: Sequence[str], usage: NDArray[np.int64]) -> Figures:
-    """How many tokens are phrases, of the vocabulary and of its use."""
-    phrases = np.array([is_phrase(text) for text in texts], dtype=bool)
+    """The number of phrases, and their share of the vocabulary and of its use."""
+    phrases = np.array([crosses_words(text) for text in texts], dtype=bool)
     return {
         "phrases": int(phrases.sum()),
         "phrase_share": float(phrases.mean()),
@@ -118,7 +117,7 @@ def ratio(texts: Iterable[str], tokens: int) -> float:
 def trained(
     source: Source, recipe: supratok.Recipe, threads: int | None
 ) -> tuple[supratok.Tokenizer, float]:
-    """A tokenizer, and the seconds its training took."""
+    """A tokenizer, and the seconds of its training."""
     began = time.monotonic()
     tokenizer = supratok.train(source, recipe, threads, progress=sys.stderr.isatty())
     return tokenizer, time.monotonic() - began
@@ -127,10 +126,10 @@ def trained(
 def measure(
     source: Source, recipe: supratok.Recipe, documents: list[str], test: Path, threads: int | None
 ) -> Figures:
-    """Train by a recipe, and measure on the test text as a whole and on held-out documents."""
+    """Train by a recipe; measure on the test file as one text and on held-out documents."""
     tokenizer, seconds = trained(source, recipe, threads)
     usage = tokenizer.usage(documents, threads)
-    text = read_whole(str(test))
+    text = read_text(test)
     return {
         "test": ratio([text], tokenizer.count(text)),
         "held_out": ratio(documents, int(usage.sum())),
@@ -142,7 +141,7 @@ def measure(
 
 
 class English:
-    """What is learnt from and measured on, by the scripts that train on English."""
+    """The corpus, the test text and the rows of scripts that train on English."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.whole, self.test = located(args.corpus, ENGLISH), located(args.test, WIKITEXT)
@@ -157,25 +156,24 @@ class English:
 
     @functools.cached_property
     def documents(self) -> list[str]:
-        """Held out, and deciding nothing."""
+        """The held-out documents that decide nothing."""
         return held_out(self.corpus)
 
     def row(
         self, name: str, recipe: supratok.Recipe, measure: Callable[..., Figures] = measure
     ) -> Figures:
-        """What `measure` finds for a recipe."""
+        """The figures of a recipe by `measure`."""
         return self.rows.get(
             {**self.asked, "row": name, "recipe": recipe.to_dict()},
             lambda: measure(self.corpus, recipe, self.documents, self.test, self._threads),
         )
 
     def about(self) -> list[str]:
-        """On what the table was made, and by what."""
-        first = self.asked["documents"]
-        part = f"its first {first:,} documents" if first else "all documents"
+        """Notes: the texts, version, commit, machine and date."""
         return [
-            f"{self.whole.name} (SHA-256 {identity(self.whole)[:12]}), {part}; {self.test.name}"
-            " as one text; held out: documents of the corpus that decided nothing",
+            f"{self.whole.name} (SHA-256 {identity(self.whole)[:12]}),"
+            f" {documents_used(self.asked['documents'])}; {self.test.name} as one text; held out:"
+            " documents of the corpus that decided nothing",
             self.rows.about(),
         ]
 
@@ -184,7 +182,7 @@ class English:
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A cell; - where there is nothing."""
+    """A cell; - for None."""
     return "-" if value is None else format(value, form)
 
 
@@ -194,20 +192,19 @@ def percent(value: float | None, other: float | None) -> str:
 
 
 def claim(script: str | None) -> str:
-    """What a script is to show: the first paragraph of what it says about itself."""
+    """A script's claim: the first paragraph of its docstring."""
     sentence = " ".join((script or "").split("\n\n")[0].removeprefix("Claim: ").split())
     return sentence[:1].upper() + sentence[1:]
 
 
 def command(name: str, arguments: list[str] | None) -> str:
-    """What was typed, as a note below the table."""
+    """The command line, as a note below the table."""
     given = sys.argv[1:] if arguments is None else arguments
     return f"`{shlex.join(['python', f'runs/{name}.py', *given])}`"
 
 
 def write_table(folder: Path, table: Table, pictures: Mapping[str, str] | None = None) -> None:
-    """Print it in Markdown, and write it to table.md, table.csv and table.json, with its pictures
-    beside them."""
+    """Print the table in Markdown; write table.md, table.csv, table.json and its pictures."""
     for name, picture in (pictures or {}).items():
         (folder / name).write_text(picture, encoding="utf-8")
     table = replace(table, pictures=list(pictures or ()))

@@ -1,8 +1,7 @@
-"""Claim: a sentence of 14 tokens by BPE has 9, and its names are whole (the paper's figure of the
-United Nations).
+"""Claim: a sentence of 14 BPE tokens has 9 of ours, with whole names (the paper's figure).
 
-    python runs/sentence.py
-    python runs/sentence.py --only build/runs/sweep/dense-100000.json BPE-Standard
+python runs/sentence.py
+python runs/sentence.py --only build/runs/sweep/dense-100000.json BPE-Standard
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from rows import (
     Rows,
     claim,
     command,
+    documents_used,
     first_documents,
     identity,
     located,
@@ -34,7 +34,7 @@ from supratok.lab.report.tables import NOTHING, Table
 SENTENCE = "The United Nations headquarters in New York announced new climate change initiatives."
 NAMES = ["BPE-Standard", "SuperBPE", "BPE-Bytes-GPT4o", "default", "dense", "paper"]
 PAPER = {"BPE-Standard": 14, "default": 9, "dense": 9, "paper": 9}
-# The paper's figure: what it shows of each.
+# The tokens in the paper's figure.
 SHOWN = {
     "the paper's BPE": "The United Nations head quarters in New York announced new climate change"
     " init iatives",
@@ -45,7 +45,7 @@ HEAD = ["size", "tokenizer", "tokens", "in the paper", "to BPE-Standard", "lossl
 
 
 def shown(tokens: list[str]) -> str:
-    """[The] [␣United␣Nations]: with its spaces, and fit for a cell."""
+    """Tokens as a cell: [The] [␣United␣Nations]."""
     return " ".join(f"[{token.replace(' ', '␣')}]" for token in tokens)
 
 
@@ -61,7 +61,7 @@ class Tokenized:
 
     @functools.cached_property
     def _corpus(self) -> baselines.Documents:
-        """Digested once."""
+        """Hashed once."""
         return baselines.Documents(self._file)
 
     @functools.cached_property
@@ -101,7 +101,7 @@ def tokenized(peer: Peer) -> Figures:
 
 
 def lines_of(found: dict[Entry, Figures]) -> Iterator[list[str]]:
-    """A line for each row, compared with BPE-Standard of its size."""
+    """A line for each row, compared with BPE-Standard of the same size."""
     for entry, row in found.items():
         standard = found.get(Entry("BPE-Standard", entry.size))
         yield [
@@ -116,7 +116,7 @@ def lines_of(found: dict[Entry, Figures]) -> Iterator[list[str]]:
 
 
 def papers() -> Iterator[list[str]]:
-    """What the paper shows."""
+    """The paper's two lines."""
     for name, text in SHOWN.items():
         tokens = [token.replace("_", " ") for token in text.split(" ")]
         count = str(len(tokens))
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--only", nargs="+", default=NAMES, metavar="ROW",
                         help=f"{', '.join(NAMES)}, another baseline or a file")  # fmt: skip
     parser.add_argument("--cache", type=Path, default=Path("build/baselines"),
-                        help="where baselines are looked for and kept")  # fmt: skip
+                        help="folder of trained baselines")  # fmt: skip
     args = parser.parse_args(arguments)
     try:
         asked = entries(args.only, args.sizes)
@@ -137,15 +137,14 @@ def main(arguments: list[str] | None = None) -> None:
         parser.error(str(error))
     sentence = Tokenized(args)
     lines = list(lines_of({entry: sentence.row(entry) for entry in asked}))
-    part = f"the first {args.documents:,}" if args.documents else "all"
     learnt = [entry for entry in asked if entry.size is not None]
     notes = [
         f"the sentence: {SENTENCE}",
-        *([f"learnt from {part} documents of {sentence.whole.name} (SHA-256"
+        *([f"learnt from {documents_used(args.documents)} of {sentence.whole.name} (SHA-256"
            f" {identity(sentence.whole)[:12]})"] if learnt else []),
-        "␣ is a space within a token; BPE-Standard has thrown spaces away before it begins",
-        "the paper shows no token for the full stop, which every row here has, alone or with"
-        " others; nor does it say of which size its tokenizers are",
+        "␣ is a space within a token; BPE-Standard discards spaces",
+        "the paper shows no token for the full stop, which every row here has, alone or in a longer"
+        " token; it does not say how large its vocabularies are",
         sentence.rows.about(),
         command("sentence", arguments),
     ]  # fmt: skip

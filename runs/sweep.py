@@ -1,10 +1,10 @@
 """Claim: at every vocabulary size, fewer tokens than SuperBPE and BPE (the paper's Table 5).
 
-    python runs/sweep.py                                   # hours for the whole
+    python runs/sweep.py                                   # takes hours
     python runs/sweep.py --sizes 100000 --only default SuperBPE-like
 
-Rows: our recipes; SuperBPE's transition and plain BPE in our program; SuperBPE, BPE-Standard and a
-lossless BPE by stock `tokenizers` (supratok.lab.baselines), SuperBPE once more by whole documents.
+Rows: our recipes; SuperBPE's transition and plain BPE by our program; SuperBPE, BPE-Standard and a
+lossless BPE by stock `tokenizers` (supratok.lab.baselines), and SuperBPE on whole documents.
 Characters per token of WikiText-103, validation and test, article by article.
 """
 
@@ -37,7 +37,7 @@ from supratok.lab.report.tables import NOTHING, Table
 
 SUPER, LONGER = "SuperBPE", "SuperBPE-Documents"
 ROWS = [*OURS, SUPER, LONGER, STANDARD, "BPE-Bytes-GPT4o"]
-LEADING = ("dense", "default")  # our densest, and what one gets
+LEADING = ("dense", "default")  # our densest recipe, and the default
 # Paper, Table 5: SupraTok, SuperBPE, BPE.
 PAPER = {
     50_000: (5.57, 5.13, 4.52),
@@ -55,7 +55,7 @@ HEAD = [
 
 
 def in_paper(name: str, size: int) -> str:
-    """What the paper has in this place, and over its SuperBPE and its BPE: 5.78 +1.8% +17.5%."""
+    """The paper's figure, and its gain over SuperBPE and BPE: 5.78 +1.8% +17.5%."""
     if size not in PAPER or name not in PLACES:
         return NOTHING
     value, others = PAPER[size][PLACES[name]], PAPER[size][PLACES[name] + 1 :]
@@ -81,12 +81,12 @@ def lines_of(same: dict[str, Row]) -> Iterator[list[str]]:
 
 
 def standings(rows: Iterable[Row]) -> list[str]:
-    """For each of ours that is to lead: whether it does, before every lossless baseline at every
-    size and on both texts, and where not."""
+    """For each recipe of LEADING: whether it leads every lossless baseline at every size and on
+    both texts, and where it does not."""
     sizes = by_size(rows)
     names = dict.fromkeys(name for same in sizes for name, row in same.items() if _rival(row))
     if not names:
-        return ["no lossless baseline was asked for: nothing is said on who leads"]
+        return ["no lossless baseline among the rows: no statement on who leads"]
     rivals = f"every lossless baseline ({', '.join(names)})"
     return [
         _standing(name, rivals, sizes) for name in LEADING if any(name in same for same in sizes)
@@ -120,8 +120,8 @@ def _standing(name: str, rivals: str, sizes: list[dict[str, Row]]) -> str:
 
 
 def drawn(rows: Iterable[Row]) -> dict[str, str]:
-    """Characters per token over the sizes, with intervals; of the validation text the paper's too,
-    which does not say which of the two it measured on."""
+    """Characters per token by size, with intervals, beside the paper's figures. The paper does not
+    say on which of the two texts it measures."""
     rows = list(rows)
     sizes = sorted({row.entry.size or 0 for row in rows})
     paper = {
@@ -149,15 +149,15 @@ def _picture(rows: list[Row], test: str, paper: dict[str, dict[int, float]]) -> 
 
 
 def main(arguments: list[str] | None = None) -> None:
-    told = "Characters per token by vocabulary size, beside the paper's."
-    args = bench_options(told, "sweep", list(PAPER), ROWS, several=True).parse_args(arguments)
+    description = "Characters per token by vocabulary size, beside the paper's."
+    parser = bench_options(description, "sweep", list(PAPER), ROWS, several=True)
+    args = parser.parse_args(arguments)
     bench = make_bench(args, args.out, wikitext(args))
     rows = rows_of(bench, args.only, args.sizes)
     notes = [
         *standings(rows),
         *about(args, bench, rows),
-        "SuperBPE-like and plain are our own program, with SuperBPE's transition and without"
-        " phrases",
+        "SuperBPE-like and plain: our program, with SuperBPE's transition and without phrases",
         "in the paper: Table 5, over its SuperBPE and its BPE; of other training text, not curated",
         command("sweep", arguments),
     ]

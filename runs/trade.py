@@ -1,17 +1,16 @@
-"""Claim: the default stands at a good place between fewer tokens and tokens worth learning.
+"""Claim: the default is a good compromise between fewer tokens and tokens worth learning.
 
     python runs/trade.py
 
-One option at a time is moved around Recipe(). Beside compression stands what a language model has
-to learn, by proxies: rare phrases; the bits per character of a unigram model (probabilities from
-the training text, one added to each count); and the Rényi efficiency, alpha 2.5, of the tokens'
-distribution (Zouhar et al. 2023): its Rényi entropy as a share of the highest for that vocabulary.
+Each row changes one option of Recipe(). Beside compression, the table has proxies for what a
+language model must learn: rare phrases; the bits per character of a unigram model (probabilities
+from the training text, one added to each count); and the Rényi efficiency, alpha 2.5, of the
+tokens' distribution (Zouhar et al. 2023): its Rényi entropy as a share of the highest possible.
 """
 
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +23,9 @@ from rows import (
     Figures,
     claim,
     command,
-    is_phrase,
     number,
     options,
     ratio,
-    read_whole,
     shares,
     token_texts,
     trained,
@@ -37,13 +34,15 @@ from rows import (
 from supratok import Recipe, Tokenizer
 from supratok.corpus import open_corpus
 from supratok.corpus.split import digest, is_held_out
+from supratok.lab.measure.counts import crosses_words
+from supratok.lab.measure.figures import renyi_efficiency
+from supratok.lab.measure.texts import read_text
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import Table
 from supratok.recipe import Screen
 
-ALPHA = 2.5
 FEW = 10  # documents
-OFF = -1000.0  # bits: no phrase is below
+OFF = -1000.0  # bits: no phrase has less
 NO_SCREEN = Screen(min_pmi=OFF, min_count=1, min_documents=1)
 HEAD = [
     "recipe", "held out", "phrases", "of the vocabulary", "of its use", f"in < {FEW} documents",
@@ -65,13 +64,13 @@ def grid(base: Recipe) -> dict[str, Recipe]:
     for on in (True, False):
         name = f"whole_words {'on' if on else 'off'}"
         found[name] = replace(base, boundaries=replace(base.boundaries, whole_words=on))
-    same = (base, replace(base, screen=screen))  # a screen that lets all through is none
+    same = (base, replace(base, screen=screen))  # a screen that passes everything is none
     return {name: recipe for name, recipe in found.items()
             if name == "default" or recipe not in same}  # fmt: skip
 
 
 def training_usage(tokenizer: Tokenizer, corpus: Path, threads: int | None) -> NDArray[np.int64]:
-    """How often each token stands in the documents that are not held out."""
+    """How often each token occurs in the documents that are not held out."""
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     texts: Iterator[str] = (t for t in open_corpus(corpus) if not is_held_out(digest(t)))
     while batch := list(itertools.islice(texts, 5000)):
@@ -82,7 +81,7 @@ def training_usage(tokenizer: Tokenizer, corpus: Path, threads: int | None) -> N
 def document_counts(
     tokenizer: Tokenizer, documents: list[str], threads: int | None
 ) -> NDArray[np.int64]:
-    """In how many documents each token stands."""
+    """The number of documents with each token."""
     counts = np.zeros(tokenizer.vocab_size, dtype=np.int64)
     for ids in tokenizer.encode_batch(documents, threads, numpy=True):
         counts[np.unique(ids)] += 1
@@ -90,13 +89,8 @@ def document_counts(
 
 
 def unigram_bits(used: NDArray[np.int64], learnt: NDArray[np.int64]) -> float:
-    """What a text costs that uses tokens so often, by a model that has seen them so often."""
+    """The bits of a text by a unigram model: `used` counts its tokens, `learnt` the training's."""
     return float(-(used * np.log2((learnt + 1) / (learnt.sum() + len(learnt)))).sum())
-
-
-def renyi_efficiency(used: NDArray[np.int64], alpha: float = ALPHA) -> float:
-    share = used / used.sum()
-    return float(np.log2((share**alpha).sum()) / (1 - alpha) / math.log2(len(used)))
 
 
 def measure(
@@ -104,16 +98,16 @@ def measure(
 ) -> Figures:
     tokenizer, seconds = trained(corpus, recipe, threads)
     used, texts = tokenizer.usage(documents, threads), token_texts(tokenizer)
-    phrases = np.array([is_phrase(text) for text in texts], dtype=bool)
+    phrases = np.array([crosses_words(text) for text in texts], dtype=bool)
     rare = document_counts(tokenizer, documents, threads) < FEW
     bits = unigram_bits(used, training_usage(tokenizer, corpus, threads))
-    text = read_whole(str(test))
+    text = read_text(test)
     return {
         "held_out": ratio(documents, int(used.sum())),
         **shares(texts, used),
         "rare_phrases": int((phrases & rare).sum()),
         "bits_per_character": bits / sum(map(len, documents)),
-        "renyi_efficiency": renyi_efficiency(used),
+        "renyi_efficiency": renyi_efficiency(used, len(used)),
         "crossover": tokenizer.report.get("crossover"),
         "seconds": seconds,
         "test": ratio([text], tokenizer.count(text)),
@@ -130,24 +124,23 @@ def line(name: str, row: Figures) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("Compression and what it costs, around the default recipe.", "trade")
-    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
+    parser = options("Compression and its cost, around the default recipe.", "trade", 100_000)
     parser.add_argument("--only", nargs="+", metavar="ROW", help="such as 'min_pmi 2'")
     args = parser.parse_args(arguments)
     recipes = grid(Recipe(vocab_size=args.sizes[0]))
     for name in args.only or ():
         if name not in recipes:
-            parser.error(f"no row {name!r}; there are {', '.join(recipes)}")
+            parser.error(f"no row {name!r}; choose from {', '.join(recipes)}")
     english = English(args)
     names = args.only or list(recipes)
     found = {name: english.row(name, recipes[name], measure) for name in names}
     lines = [line(name, row) for name, row in found.items()]
     notes = [
-        f"{args.sizes[0]:,} tokens; all but the last column is of held-out text; the last is for"
-        " the record and chooses nothing",
+        f"{args.sizes[0]:,} tokens; all columns but the last are of held-out text; the last chooses"
+        " nothing",
     ]
     table = Table(
-        "Between compression and what is left to learn", claim(__doc__), HEAD, lines,
+        "Compression against what is left to learn", claim(__doc__), HEAD, lines,
         [*english.about(), *notes, command("trade", arguments)], higher=[1, 10], lower=[6],
     )  # fmt: skip
     picture = pictures.trade(

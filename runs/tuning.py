@@ -2,10 +2,10 @@
 
     python runs/tuning.py --documents 5000
 
-A study as in Appendix B, at sizes and with a model for one processor (`--space`, `--model-tokens`
-and `--width` make it larger). What it finds is then measured anew: the best trials, and for
-contrast the worst that was not given up, with other seeds of the model and on the half of the
-held-out documents that chose nothing.
+A study as in Appendix B, with sizes and a model for one processor (`--space`, `--model-tokens` and
+`--width` make it larger). Then the script measures the best trials again, and for contrast the
+worst that was not pruned, with other seeds and on the half of the held-out documents that decided
+nothing.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from supratok.lab.tuning.study import Trial, best
 from supratok.lab.tuning.table import write_outcome
 from supratok.tokenizer import usable_threads
 
-# The paper's sizes divided by 40, five of them; its ranges of PMI and count as they are.
+# Five sizes: the paper's divided by 40. PMI and count: the paper's ranges.
 SPACE: Space = PAPER | {"vocab_size": Range(4_000, 8_000, 1_000)}
-HEAD = ["trial", "recipe", "score in the study", "measured anew", "with each seed", "C/T",
+HEAD = ["trial", "recipe", "score in the study", "measured again", "with each seed", "C/T",
         "bits/character"]  # fmt: skip
 
 
 def chosen(trials: list[Trial], count: int) -> list[Trial]:
-    """The best trials and the worst, of those that were measured to the end, each recipe once."""
+    """The best trials and the worst of those that were not pruned, each recipe once."""
     whole = [trial for trial in trials if not trial.pruned and trial.same_as is None]
     order = sorted(whole, key=lambda trial: -trial.score)
     return list({trial.number: trial for trial in [*order[:count], *order[-1:]]}.values())
 
 
 def repeat(trial: Trial, setting: Setting, folder: Path) -> Figures:
-    """A trial once more, with the seed of the setting and on documents that chose nothing."""
+    """A trial again, with the seed of the setting and on documents that decided nothing."""
     recipe, texts = recipe_of(setting.preset, trial.values), read_texts(setting, measuring=True)
     folder.mkdir(parents=True, exist_ok=True)
     held = reference(recipe.vocab_size, texts, setting, folder)
@@ -91,7 +91,7 @@ def repeated(args: argparse.Namespace, setting: Setting, trials: list[Trial]) ->
         "held-out documents that decided nothing; other seeds of model and order",
         rows.about(),
     ]
-    return Table("Trials measured anew", claim(__doc__), HEAD, lines, notes, higher=[2, 3])
+    return Table("Trials measured again", claim(__doc__), HEAD, lines, notes, higher=[2, 3])
 
 
 def _line(trial: Trial, found: list[Figures]) -> list[str]:
@@ -109,7 +109,7 @@ def _line(trial: Trial, found: list[Figures]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("A study of recipes, and its best trials measured anew.", "tuning")
+    parser = options("A study of recipes, and its best trials measured again.", "tuning")
     add = parser.add_argument
     add("--trials", type=int, default=30, metavar="N")
     add("--space", action="append", default=[], metavar="NAME=LOW:HIGH[:STEP]")
@@ -119,8 +119,8 @@ def main(arguments: list[str] | None = None) -> None:
     add("--width", type=int, default=64, metavar="W")
     add("--jobs", type=int, default=1, metavar="N")
     add("--device", default="auto")
-    add("--best", type=int, default=3, metavar="N", help="how many trials are measured anew")
-    add("--seeds", type=int, default=2, metavar="N", help="with how many seeds")
+    add("--best", type=int, default=3, metavar="N", help="trials to measure again (default: 3)")
+    add("--seeds", type=int, default=2, metavar="N", help="seeds for each (default: 2)")
     args = parser.parse_args(arguments)
     corpus = first_documents(located(args.corpus, ENGLISH), args.documents, args.out)
     setting = Setting(
@@ -141,11 +141,11 @@ def main(arguments: list[str] | None = None) -> None:
     trials = tune(setting, study, progress=True)
     table = write_outcome(setting, trials, study)
     print(table.markdown(), flush=True)
-    print(f"best: trial {best(trials).number}; now measuring anew", file=sys.stderr)
+    print(f"best: trial {best(trials).number}; measuring again", file=sys.stderr)
     with with_threads(usable_threads(setting.threads)):
-        anew = repeated(args, setting, trials)
+        again = repeated(args, setting, trials)
     write_table(
-        args.out / "repeats", replace(anew, notes=[*anew.notes, command("tuning", arguments)])
+        args.out / "repeats", replace(again, notes=[*again.notes, command("tuning", arguments)])
     )
 
 

@@ -1,29 +1,31 @@
-"""Claim: which phrases cost a model bits, which pay, and whether training can be helped.
+"""Claim: some phrases cost a model bits, others pay, and training aids reduce the cost.
 
     python runs/variants.py
     python runs/variants.py --only default "default + shared" --budget 16000000
 
-A small model (6L-384d) over vocabularies of 32,000, all with the same budget of tokens, as in the
-paper. Recipes differ in one thing each; helps are those of supratok.lab.lm.parts. The half of the
-held-out documents that decides is for choosing among them; the other half and WikiText-103 test
-tell what came of it.
+Small models (6L-384d) over vocabularies of 32,000, all with the same budget of tokens, as in the
+paper. Each recipe changes one option; supratok.lab.lm.parts explains the training aids. Choose by
+the half of the held-out documents that decides; the other half and WikiText-103 test are for the
+figures.
 """
 
 from __future__ import annotations
 
-from lm import BEST_HELP, BPE, HELPS, Models, bits, compared, job, model_options, notes, row_name
+from lm import Models
+from lm_jobs import AIDS, BEST_AID, BPE, job, model_options
+from lm_tables import bits, compared, notes
 from rows import Figures, claim, command, write_table
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import Table
 
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
-OTHER_HELP = "composed, split 30% fading"
+OTHER_AID = "composed, split 30% fading"
 ROWS = [
     BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
     "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
-    *(f"default + {help}" for help in HELPS),
-    *(f"{name} + {BEST_HELP}" for name in ("default, fewest", "boundary 6.5")),
-    *(f"{name} + {OTHER_HELP}"
+    *(f"default + {aid}" for aid in AIDS),
+    *(f"{name} + {BEST_AID}" for name in ("default, fewest", "boundary 6.5")),
+    *(f"{name} + {OTHER_AID}"
       for name in ("default, fewest", "SuperBPE", "price 10", "PMI 4", "careful")),
 ]  # fmt: skip
 HEAD = [
@@ -40,11 +42,9 @@ def line(row: str, found: Figures, base: Figures | None) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> None:
     parser = model_options(
-        "Bits per character by recipe and by help.", "variants", SIZE, SHAPE, RATE
+        "Bits per character by recipe and training aid.", "variants", SIZE, SHAPE, RATE, ROWS
     )
-    add = parser.add_argument
-    add("--only", nargs="+", type=row_name, default=ROWS, metavar="ROW", help="RECIPE [+ HELP]")
-    add("--budget", type=int, default=BUDGET, help="tokens")
+    parser.add_argument("--budget", type=int, default=BUDGET, help="tokens")
     args = parser.parse_args(arguments)
     models, seeds = Models(args), args.seeds or [0]
     jobs = {(row, seed): job(row, args, args.budget, seed) for seed in seeds for row in args.only}
@@ -62,30 +62,30 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def drawn(found: dict[str, Figures]) -> dict[str, str]:
-    """Bits against density, a point for each row: of recipes, and of helps."""
+    """Bits against density, a point for each row: one picture of recipes, one of training aids."""
     points = {
         row: (figures["tests"]["held out"]["characters_per_token"], bits(figures, "held out"))
         for row, figures in found.items()
     }
     recipes = {row: point for row, point in points.items() if " + " not in row}
-    helps = {short(row): point for row, point in points.items() if " + " in row}
-    if helps:
-        helps |= {row: points[row] for row in (BPE, "default") if row in points}
+    aids = {short(row): point for row, point in points.items() if " + " in row}
+    if aids:
+        aids |= {row: points[row] for row in (BPE, "default") if row in points}
     return {
         f"{name}.svg": pictures.trade(
             some, title="Bits per character against density, held-out documents",
             x="characters per token", y="bits per character (lower is better)",
-            strong=["default", short(f"default + {BEST_HELP}")],
+            strong=["default", short(f"default + {BEST_AID}")],
         )
-        for name, some in (("recipes", recipes), ("helps", helps)) if len(some) > 1
+        for name, some in (("recipes", recipes), ("aids", aids)) if len(some) > 1
     }  # fmt: skip
 
 
 def short(row: str) -> str:
-    """A name that fits into a picture: helps compose and are for the default, unless said."""
-    name, _, help = row.partition(" + ")
+    """A name that fits into a picture: without "default" and "composed"."""
+    name, _, aid = row.partition(" + ")
     name = name.removeprefix("default").removeprefix(", ")
-    return ": ".join(part for part in (name, help.removeprefix("composed, ")) if part)
+    return ": ".join(part for part in (name, aid.removeprefix("composed, ")) if part)
 
 
 if __name__ == "__main__":

@@ -2,19 +2,20 @@
 
     python runs/wall_time.py
 
-Ours and theirs in turn (A B A B A B), each in a process of its own and on all cores, reading
-included; see benches/workers.py. A ratio is taken pair by pair.
+Ours and theirs in turn (A B A B A B), each in a fresh process and on all cores, reading included
+(benches/workers.py). Ratios are of pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from rows import (
     ENGLISH,
+    ROOT,
     Figures,
     Rows,
     claim,
@@ -26,15 +27,11 @@ from rows import (
     write_table,
 )
 from supratok import Recipe
+from supratok.lab.bench import OURS
+from supratok.lab.measure.workers import call_worker
 from supratok.lab.report.tables import Table
 
-from bench import work  # isort: skip  # rows.py knows its folder
-
-RECIPES: dict[str, Callable[[int], Recipe]] = {
-    "default": lambda size: Recipe(vocab_size=size),
-    "dense": Recipe.dense,
-    "paper": Recipe.paper,
-}
+work = functools.partial(call_worker, ROOT / "benches/workers.py")
 HEAD = ["recipe", "what", "ours", "BPE-Standard", "ratio"]
 
 
@@ -60,25 +57,24 @@ def lines_of(name: str, pairs: list[Figures]) -> list[list[str]]:
 
 
 def spread(values: list[float], form: str) -> str:
-    """The median, the lowest and the highest: 16.8 (16.1-18.0)."""
+    """Median, lowest and highest: 16.8 (16.1-18.0)."""
     return f"{median(values):{form}} ({min(values):{form}}-{max(values):{form}})"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("Training time and memory, to BPE-Standard.", "wall_time")
-    parser.add_argument("--sizes", type=int, nargs=1, default=[100_000], metavar="SIZE")
-    parser.add_argument("--only", nargs="+", choices=list(RECIPES), default=["default"])
-    parser.add_argument("--repeats", type=int, default=3, help="pairs")
+    parser = options("Training time and memory, beside BPE-Standard.", "wall_time", 100_000)
+    parser.add_argument("--only", nargs="+", choices=list(OURS), default=["default"])
+    parser.add_argument("--repeats", type=int, default=3, help="pairs (default: 3)")
     args = parser.parse_args(arguments)
     if args.threads or args.test:
-        parser.error("both take all cores and nothing is tested: no --threads, no --test here")
+        parser.error("--threads, --test: both programs take all cores, and nothing is tested")
     whole = located(args.corpus, ENGLISH)
     corpus = first_documents(whole, args.documents, args.out)
     rows = Rows(args.out, args.again)
     asked: dict[str, Any] = {"corpus": identity(whole), "documents": args.documents}
     lines = []
     for name in args.only:
-        recipe = RECIPES[name](*args.sizes)
+        recipe = OURS[name](*args.sizes)
         this = {**asked, "recipe": recipe.to_dict()}
         pairs = [
             rows.get(
@@ -92,8 +88,8 @@ def main(arguments: list[str] | None = None) -> None:
     notes = [
         f"{whole.name} (SHA-256 {identity(whole)[:12]}): {size['documents']:,} documents,"
         f" {size['bytes'] / 1e6:,.1f} MB as UTF-8; {args.sizes[0]:,} tokens",
-        f"median (lowest-highest) of {args.repeats} pairs in turn, each training in a new process",
-        "ours holds 5% of the documents out and measures on them; theirs learns from all",
+        f"median (lowest-highest) of {args.repeats} pairs in turn, each in a fresh process",
+        "ours holds out 5% of the documents and measures on them; theirs learns from all",
         rows.about(),
     ]
     table = Table(

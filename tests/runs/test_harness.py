@@ -1,4 +1,4 @@
-"""The script that asks lm-evaluation-harness, here by its rule and not by itself."""
+"""runs/harness.py, with the rule of lm-evaluation-harness instead of the program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ITEMS = [
 
 
 def by_its_rule(folder: Path, items: list[Item], device: str) -> list[list[float]]:
-    """What the joined text has beyond as many tokens as the context has, given the context."""
+    """Scores the joined text's tokens after as many as the context has, given the context."""
     model = transformers.AutoModelForCausalLM.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
 

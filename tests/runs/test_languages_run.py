@@ -1,5 +1,4 @@
-"""The scripts of runs/ about languages, and the one about a sentence: each makes its table beside
-the paper's, and keeps its rows."""
+"""The scripts of runs/ about languages and a sentence make their tables and keep their rows."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ SENTENCES = 30
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like that of SUPRATOK_DATA, of made-up text; each language has accents."""
+    """A folder like SUPRATOK_DATA, of made-up text; each language has accents."""
     folder = tmp_path_factory.mktemp("data")
     for name in ("train/ml", "test/flores200"):
         (folder / name).mkdir(parents=True)
@@ -50,7 +49,7 @@ def call(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Call:
-    """Run a script; its table, and what it said on the way."""
+    """Runs a script; gives its table, and its messages."""
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
 
     def run(name: str, *arguments: object) -> tuple[Table, str]:
@@ -85,7 +84,7 @@ def test_flores(call: Call, data: Path, tmp_path: Path) -> None:
 
 
 def check_figures(table: Table, data: Path, out: Path) -> None:
-    """All anew from the tokenizers, by the measures of the lab, one by one."""
+    """Compute each figure again from the tokenizers, by the measures of the lab."""
     ours = open_any(next(out.glob(f"default-{SIZE}-*.json")))
     theirs = open_any(next((out / "baselines").glob("BPE-Standard-NFD-*/tokenizer.json")))
     tokens, gains = {}, []
@@ -128,7 +127,7 @@ def test_sentences_must_be_the_same_in_all_languages(
 
 
 def test_rows_of_one_name_on_other_texts_keep_their_counts(data: Path, tmp_path: Path) -> None:
-    """A run on the first documents, then one on all: the first is still as it was."""
+    """A run on the first documents, then one on all: the rows of the first are unchanged."""
     paths = [data / f"train/ml/{code}.jsonl.zst" for code in LANGUAGES]
     entry = Entry("BPE-Bytes-GPT4o", 400)
     some, every = (

@@ -1,4 +1,4 @@
-"""The scripts of runs/ that train language models: each makes its tables and keeps its rows."""
+"""The scripts of runs/ that train language models make their tables and keep their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BPE = "BPE-Bytes-GPT4o"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like that of SUPRATOK_DATA, of made-up text."""
+    """A folder like SUPRATOK_DATA, of made-up text."""
     torch.set_num_threads(1)
     folder = tmp_path_factory.mktemp("data")
     for name in ("train", "test/wikitext103", "test/hellaswag", "test/mmlu"):
@@ -53,7 +53,7 @@ def _mmlu() -> bytes:
 
 @pytest.fixture
 def call(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run a script; the tables by their folders. A second run computes nothing."""
+    """Runs a script and gives its tables by folder; a second run computes nothing."""
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
 
     def run(name: str, *arguments: str) -> dict[str, dict[str, Any]]:
@@ -77,7 +77,7 @@ def test_variants(call: Any) -> None:
     assert [line[0] for line in table["lines"]] == [BPE, "default", "default + shared"]
     assert table["lines"][0][3] == "-"
     assert table["lines"][1][3].endswith("%)")
-    assert table["pictures"] == ["recipes.svg", "helps.svg"]
+    assert table["pictures"] == ["recipes.svg", "aids.svg"]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_models_are_saved_for_transformers(call: Any, tmp_path: Path) -> None:
 
 
 def test_phrases(call: Any) -> None:
-    """What single phrases cost adds up to what the models differ by."""
+    """The prices of phrases add up to the difference of the models."""
     lines = call("phrases", "--budget", "2000", "--only", "default")["out"]["lines"]
     number = {line[1]: int(line[2].replace(",", "")) for line in lines}
     share = {line[1]: float(line[7].rstrip("%")) for line in lines}
@@ -168,18 +168,66 @@ def test_preparing_trains_no_model(data: Path, tmp_path: Path, monkeypatch: Any)
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
     given = ["--out", str(tmp_path), "--tokenizers", str(tmp_path / "tok"), "--cache",
              str(data / "cache"), *SMALL, "--only", "default", "--prepare"]  # fmt: skip
-    with pytest.raises(SystemExit, match="the tokenizers are there"):
+    with pytest.raises(SystemExit, match="all tokenizers are trained"):
         script("variants").main(given)
     assert [path.suffix for path in (tmp_path / "tok").iterdir()] == [".zst"]
     assert not (tmp_path / "rows.jsonl").exists()
 
 
 def test_old_tokenizers_are_found_again() -> None:
-    """A value that came later is no part of their names, unless it is used."""
-    settings = script("lm").settings
+    """A field that was added later is part of their names only where it is used."""
+    settings = script("lm_jobs").settings
     assert settings("default", 999)["screen"] == {
         "min_pmi": 0.0, "min_count": 2, "min_documents": 10,
     }  # fmt: skip
     assert settings("boundary 5", 999)["screen"]["min_boundary_entropy"] == 5.0
     assert settings("dense", 999)["screen"] is None
     assert "crossover" not in settings(BPE, 999)
+
+
+def test_texts_of_other_domains_are_measured_where_the_data_folder_has_them(tmp_path: Path) -> None:
+    other_tests = script("lm")._other_tests
+    assert other_tests(tmp_path) == {}
+    for name in ("bbc", "lambada"):
+        (tmp_path / name).mkdir()
+    write_corpus(tmp_path / "bbc/bbc.jsonl.zst", ["News."])
+    row = json.dumps({"context": "He said", "continuation": "no"}) + "\n"
+    (tmp_path / "lambada/lambada.jsonl.zst").write_bytes(zstandard.compress(row.encode()))
+    assert other_tests(tmp_path) == {"BBC": ["News."], "LAMBADA": ["He said no"]}
+
+
+def test_tables_show_nothing_where_a_row_lacks_a_text() -> None:
+    """Rows made before a text was added have no figures of it."""
+    tables = script("lm_tables")
+    figures = {"bits_per_character": 2.0, "nats": [10.0, 12.0]}
+    old, new = {"tests": {"held out": figures}}, {"tests": {"held out": figures, "BBC": figures}}
+    tests = ["held out", "BBC", "LAMBADA"]
+    assert tables.known_tests(tests, [old, new]) == ["held out", "BBC"]
+    assert tables.known_tests(tests, [old]) == ["held out"]
+    assert tables.compared(old, new, tests)[2:] == ["-"] * 4
+    assert tables.compared(new, old, tests)[2:] == ["2.0000", "-", "-", "-"]
+    assert tables.compared(new, {**new}, tests)[2:4] == ["2.0000", "+0.00% (+0.00% to +0.00%)"]
+
+
+def test_finished_rows_are_found_again(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    """The key of a row as it was when the rows of docs/results.md were made."""
+    monkeypatch.setenv("SUPRATOK_DATA", str(data))
+    jobs, given = script("lm_jobs"), ["--out", str(tmp_path), "--batch", "64"]
+    best = f"default + {jobs.BEST_AID}"
+    args = jobs.model_options("", "x", 50_000, (12, 768), 1e-3, [best]).parse_args(given)
+    models = script("lm").Models(args)
+    one = jobs.job(best, args, 100_000_000, 0)
+    asked = models._asked(one, None)
+    assert jobs.row_name(one) == best
+    assert asked["row"] == "default 50,000, 12L-768d, 100 M tokens, seed 0"
+    assert asked["code"] == "lm 1" and asked["more"] == ""
+    assert asked["tokenizer"][:2] == ["default", 50_000]
+    assert asked["corpus"].keys() == {"sha256", "documents"}
+    assert asked["setting"] == {
+        "plan": {
+            "tokens": 100_000_000, "batch": 64, "at_once": None, "rate": 0.001, "warm_up": 0.3,
+            "last_rate": 0.1, "decay": 0.1, "seed": 0,
+        },
+        "layers": 12, "width": 768, "context": 1024, "splitting": 1.0, "fading": 0.4,
+        "phrases": "composed",
+    }  # fmt: skip

@@ -1,4 +1,4 @@
-"""The scripts of runs/: each makes its table, keeps its rows, and says what data is missing."""
+"""The scripts of runs/ make their tables, keep their rows, and name missing data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from texts import multilingual, prose, write_corpus
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder like that of SUPRATOK_DATA, of made-up text."""
+    """A folder like SUPRATOK_DATA, of made-up text."""
     folder = tmp_path_factory.mktemp("data")
     for name in ("train/ml", "test/wikitext103", "test/flores200"):
         (folder / name).mkdir(parents=True)
@@ -62,7 +62,7 @@ def call(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Call:
-    """Run a script; the cells of its table, and what it said on the way."""
+    """Runs a script; gives the cells of its table, and its messages."""
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
 
     def run(name: str, *arguments: object) -> tuple[list[list[str]], str]:
@@ -77,7 +77,7 @@ def call(
 
 
 def check_kept(call: Call, monkeypatch: pytest.MonkeyPatch, name: str, *given: object) -> Any:
-    """The table of a first call; a second gives the same and computes nothing."""
+    """The table of a first call; a second call gives the same and computes nothing."""
     lines, said = call(name, *given)
     assert " ...\n" in said
     monkeypatch.setattr(supratok, "train", None)
@@ -113,7 +113,7 @@ def test_who_leads_is_said_and_where_not(tmp_path: Path) -> None:
     row = functools.partial(made_row, tmp_path)
     ours, theirs, lossy = row("dense", 10), row("SuperBPE", 11), row("BPE-Standard", 9, "blanks")
     assert sweep.standings([ours, lossy]) == [
-        "no lossless baseline was asked for: nothing is said on who leads"
+        "no lossless baseline among the rows: no statement on who leads"
     ]
     (said,) = sweep.standings([ours, theirs, lossy])
     assert said.startswith("dense leads every lossless baseline (SuperBPE)") and "; " not in said
@@ -123,7 +123,7 @@ def test_who_leads_is_said_and_where_not(tmp_path: Path) -> None:
 
 
 def made_row(folder: Path, name: str, tokens: int, lossy: str = "") -> Row:
-    """A row as if measured: each of three documents has so many tokens."""
+    """A made-up row: each of three documents has `tokens` tokens."""
     each = np.full(3, tokens)
     same = np.full(3, 50)
     counts = Counts(name, SIZE, same, same, same, each, None, each, None)
@@ -270,8 +270,8 @@ def test_the_grid_changes_one_option_at_a_time() -> None:
 def test_proxies_by_hand() -> None:
     trade = script("trade")
     four, once = np.array([2, 2, 2, 2]), np.array([1, 1, 0, 0])
-    assert trade.renyi_efficiency(four) == pytest.approx(1.0)
-    assert trade.renyi_efficiency(once) == pytest.approx(0.5)
+    assert trade.renyi_efficiency(four, 4) == pytest.approx(1.0)
+    assert trade.renyi_efficiency(once, 4) == pytest.approx(0.5)
     # Seen once and never among 1, with 4 added: 2/5 and 1/5.
     seen = np.array([1, 0, 0, 0])
     assert trade.unigram_bits(once, seen) == pytest.approx(math.log2(5 / 2) + math.log2(5))

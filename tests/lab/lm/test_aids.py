@@ -1,4 +1,4 @@
-"""Help for phrases in other people's models: shared while they learn, plain models afterwards."""
+"""Training aids for models of `transformers`: shared embeddings in training, then plain models."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.usefixtures("one_thread")
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("helping") / "supratok.json"
+    path = tmp_path_factory.mktemp("aids") / "supratok.json"
     supratok.train(TEXTS, supratok.Recipe(vocab_size=400, screen=None)).save(path)
     return path
 
@@ -88,7 +88,7 @@ def test_a_shared_model_folds_into_the_same_plain_one(
     assert torch.allclose(again(ids).logits, before, atol=1e-5)
 
 
-def test_what_comes_in_is_what_sharing_says(parts: Parts) -> None:
+def test_input_embeddings_are_those_of_sharing(parts: Parts) -> None:
     model = model_of("gpt2", len(parts.counts))
     table = model.get_input_embeddings().weight.detach().clone()
     share_embeddings(model, parts, composed=False)
@@ -98,7 +98,7 @@ def test_what_comes_in_is_what_sharing_says(parts: Parts) -> None:
     assert torch.allclose(model.get_input_embeddings()(ids), sharing.full(table), atol=1e-6)
 
 
-def test_what_cannot_be_is_said(parts: Parts) -> None:
+def test_impossible_calls_are_refused(parts: Parts) -> None:
     model = model_of("gpt2", len(parts.counts))
     with pytest.raises(ValueError, match="call share_embeddings first"):
         fold_embeddings(model)
@@ -112,7 +112,7 @@ def test_what_cannot_be_is_said(parts: Parts) -> None:
 def test_the_loop_of_the_documentation(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it stands there."""
+    """The page's code runs, unchanged."""
     (tmp_path / "supratok.json").write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
     (block,) = re.findall(

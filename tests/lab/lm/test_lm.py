@@ -1,4 +1,4 @@
-"""Language models: the model of the paper, its loss, its stream, training that can be resumed."""
+"""Language models: the paper's model, its loss, its stream, and training that can be resumed."""
 
 from __future__ import annotations
 
@@ -117,22 +117,22 @@ def test_the_stream_leaves_nothing_out_and_repeats_itself() -> None:
     assert stream.tokens == 80
 
 
-def test_a_change_is_told_where_in_the_stream_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rewrite_gets_its_place_in_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_module, "_PORTION", 4)
     places: list[int] = []
 
-    def change(ids: Ids, place: int, chance: np.random.Generator) -> Ids:
+    def rewrite(ids: Ids, place: int, chance: np.random.Generator) -> Ids:
         places.extend(range(place, place + len(ids)))
         return np.repeat(ids, 2)
 
-    stream = Stream([np.arange(5, dtype=np.int32)], end=5, change=change)
+    stream = Stream([np.arange(5, dtype=np.int32)], end=5, rewrite=rewrite)
     batches = stream.batches(size=1, length=5)
     read = np.concatenate([next(batches)[0, :-1] for _ in range(6)])
     assert read.tolist() == np.repeat([*range(6), *range(6)], 2).tolist()
     assert places[:12] == list(range(12))
 
 
-def test_what_is_to_be_told_at_the_end_of_a_window_begins_the_next() -> None:
+def test_the_last_token_of_a_window_begins_the_next() -> None:
     batch = next(Stream([np.arange(50, dtype=np.int32)], end=50).batches(size=3, length=5))
     assert batch.tolist() == [[0, 1, 2, 3, 4], [4, 5, 6, 7, 8], [8, 9, 10, 11, 12]]
 
@@ -183,7 +183,7 @@ def test_splitting_never_changes_the_text(coder: Coder, share: float, seed: int)
 
 
 def test_splitting_fades(coder: Coder) -> None:
-    """To nothing at its end; and as many tokens more as were foretold."""
+    """To nothing at its end, and with as many more tokens as `longer` expects."""
     parts = phrase_parts(coder)
     ids = np.tile(np.concatenate(coder.encode_all(TEXTS)), 20)
     budget, until = len(ids), round(len(ids) * 0.6)
@@ -203,7 +203,7 @@ def test_splitting_fades(coder: Coder) -> None:
 
 @pytest.mark.parametrize("composed", [False, True])
 def test_sharing_adds_the_mean_of_the_words(coder: Coder, composed: bool) -> None:
-    """Matrices that have learnt nothing yet change nothing."""
+    """Matrices start as the identity, so composing starts as sharing."""
     parts = phrase_parts(coder)
     sharing, table = Sharing(parts, 8, composed), torch.randn(coder.rows, 8)
     full = sharing.full(table)
@@ -218,7 +218,7 @@ def test_sharing_adds_the_mean_of_the_words(coder: Coder, composed: bool) -> Non
     assert not started[phrase].any()
 
 
-def test_composing_tells_the_first_word_from_the_last(coder: Coder) -> None:
+def test_composing_treats_the_first_word_unlike_the_last(coder: Coder) -> None:
     parts = phrase_parts(coder)
     sharing, table = Sharing(parts, 4, composed=True), torch.randn(coder.rows, 4)
     first, middle, last = (torch.randn(4, 4) for _ in range(3))
@@ -245,39 +245,39 @@ def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
     untrained = new_decoder(Shape(coder.rows, **TINY), 0)
     before = bits_per_character(untrained, coder, TEXTS[:3], "cpu")
     setting = Setting(Plan(tokens=20_000, batch=8, rate=5e-3), **TINY)  # type: ignore[arg-type]
-    learnt = learn(setting, coder, coded, "cpu")
-    after = bits_per_character(learnt.model, coder, TEXTS[:3], "cpu")
+    trained = learn(setting, coder, coded, "cpu")
+    after = bits_per_character(trained.model, coder, TEXTS[:3], "cpu")
     assert after.per_character < 0.5 * before.per_character
-    assert learnt.curve[-1][0] == learnt.tokens <= 20_000
-    assert learnt.curve[-1][1] < learnt.curve[0][1]
+    assert trained.curve[-1][0] == trained.tokens <= 20_000
+    assert trained.curve[-1][1] < trained.curve[0][1]
 
 
 @pytest.mark.parametrize("phrases", ["mean", "shared", "composed"])
-def test_helped_models_end_as_plain_ones(coder: Coder, phrases: str) -> None:
-    """What was shared is written into the table: the model alone gives the figures."""
+def test_models_trained_with_aids_end_as_plain_ones(coder: Coder, phrases: str) -> None:
+    """Training writes shared embeddings into the table: the model alone gives the figures."""
     plan = Plan(tokens=10_000, batch=8, rate=5e-3)
     setting = Setting(plan, **TINY, splitting=0.2, fading=0.8, phrases=phrases)  # type: ignore[arg-type]
-    learnt = learn(setting, coder, coder.encode_all(TEXTS), "cpu")
-    found = figures(learnt.model, coder, {"some": TEXTS[:2]}, "cpu")["some"]
+    trained = learn(setting, coder, coder.encode_all(TEXTS), "cpu")
+    found = figures(trained.model, coder, {"some": TEXTS[:2]}, "cpu")["some"]
     assert found["bits_per_character"] < 1.5
-    assert abs(learnt.curve[-1][1] - np.log(found["perplexity"])) < 1.0
+    assert abs(trained.curve[-1][1] - np.log(found["perplexity"])) < 1.0
 
 
-@pytest.mark.parametrize("helped", [False, True])
+@pytest.mark.parametrize("aided", [False, True])
 def test_a_run_that_was_stopped_ends_as_it_would_have(
-    coder: Coder, tmp_path: Path, helped: bool
+    coder: Coder, tmp_path: Path, aided: bool
 ) -> None:
     parts = phrase_parts(coder)
     assert len(parts.phrases)
-    change = Splitting(parts, 0.5, 3_000) if helped else None
-    stream = Stream(coder.encode_all(TEXTS), coder.end, 5, change)
+    splitting = Splitting(parts, 0.5, 3_000) if aided else None
+    stream = Stream(coder.encode_all(TEXTS), coder.end, 5, splitting)
     plan = Plan(tokens=4_000, batch=4, at_once=2, rate=3e-3, seed=5)
 
     def model(seed: int) -> Decoder:
         return new_decoder(Shape(coder.rows, **TINY), seed)
 
     def sharing() -> Sharing | None:
-        return Sharing(parts, TINY["width"], composed=True) if helped else None
+        return Sharing(parts, TINY["width"], composed=True) if aided else None
 
     whole = train_model(model(5), plan, stream, sharing=sharing())
 
@@ -304,8 +304,8 @@ def test_gradients_in_two_goes_are_those_in_one(coder: Coder) -> None:
     weights = []
     for at_once in (None, 2):
         plan = Plan(tokens=320, batch=4, at_once=at_once, rate=1e-3)
-        learnt = train_model(new_decoder(Shape(coder.rows, **TINY), 0), plan, stream)
-        weights.append(torch.cat([weight.flatten() for weight in learnt.model.parameters()]))
+        trained = train_model(new_decoder(Shape(coder.rows, **TINY), 0), plan, stream)
+        weights.append(torch.cat([weight.flatten() for weight in trained.model.parameters()]))
     assert torch.allclose(*weights, atol=1e-5)
 
 
@@ -337,7 +337,7 @@ def test_a_setting_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
 
 
 def test_bits_of_long_texts_are_those_of_a_plain_sum(coder: Coder) -> None:
-    """Every token once, each with at least half a context before it: by one window a token."""
+    """Each token once, with at least half a context before it. Here: one window for each token."""
     model = new_decoder(Shape(coder.rows, **TINY), 0)
     text = "".join(TEXTS[:5])
     ids = [coder.end, *coder.encode(text).tolist()]
@@ -356,17 +356,20 @@ def test_bits_of_long_texts_are_those_of_a_plain_sum(coder: Coder) -> None:
     assert found.characters == (len(text), 0, len(TEXTS[1]))
 
 
-def test_what_is_fair_to_another(coder: Coder) -> None:
+def test_a_matched_plan_is_fair(coder: Coder) -> None:
     plan, wide, slim = Plan(tokens=1_000), Shape(512, **TINY), Shape(256, **TINY)
-    assert matched(plan, "tokens", (slim, wide), (100, 80)).tokens == 1_000
-    assert matched(plan, "text", (slim, wide), (100, 80)).tokens == 800
-    less = matched(plan, "compute", (slim, wide), (100, 80)).tokens
+    assert matched(plan, "tokens", tokens=(100, 80), shapes=(slim, wide)).tokens == 1_000
+    assert matched(plan, "text", tokens=(100, 80), shapes=(slim, wide)).tokens == 800
+    less = matched(plan, "compute", tokens=(100, 80), shapes=(slim, wide)).tokens
     assert less * wide.operations == pytest.approx(1_000 * slim.operations, rel=1e-3)
     with pytest.raises(ValueError, match="protocol='time'"):
-        matched(plan, "time", (slim, wide), (100, 80))  # type: ignore[arg-type]
+        matched(plan, "time")  # type: ignore[arg-type]
+    for protocol, missing in (("text", "tokens"), ("compute", "shapes")):
+        with pytest.raises(ValueError, match=f"protocol='{protocol}': pass the {missing}"):
+            matched(plan, protocol)  # type: ignore[arg-type]
 
 
-def test_seconds_are_measured_where_no_card_tells_its_power(
+def test_seconds_are_measured_where_no_card_reports_its_power(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("supratok.lab.lm.energy._ASK", ["no such program"])
@@ -399,7 +402,7 @@ def test_student_has_the_values_of_the_tables(t: float, seeds: int, p: float) ->
     assert _beyond(t, seeds) == pytest.approx(p, rel=1e-3)
 
 
-def test_what_a_seed_does_to_both_is_no_difference() -> None:
+def test_the_effect_of_a_seed_on_both_cancels() -> None:
     found = paired([1.0, 2.0, 3.0], [0.5, 1.4, 2.5])
     assert found.mean == pytest.approx(1.6 / 3)
     assert found.p < 0.01

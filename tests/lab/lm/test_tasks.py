@@ -71,7 +71,7 @@ def phrases(tmp_path_factory: pytest.TempPathFactory) -> Coder:
 
 
 def model_of(coder: Coder, context: int = 64) -> Decoder:
-    """Random weights, large enough that no two tokens are alike to it."""
+    """Random weights, large enough that it treats no two tokens alike."""
     model = new_decoder(Shape(coder.rows, layers=2, width=32, context=context), seed=1)
     with torch.no_grad():
         for weight in model.parameters():
@@ -111,7 +111,7 @@ def test_a_token_over_the_boundary_is_scored_as_a_whole(phrases: Coder) -> None:
 
 
 def test_endings_of_a_context_are_scored_from_the_same_place(phrases: Coder) -> None:
-    """Whatever spans the boundary, scores differ as the joined texts do."""
+    """Scores differ as the joined texts do, with any tokens over the boundary."""
     question = ("The cat sat on", [" the mat", " New York", "t", ""])
     model = model_of(phrases)
     found = endings(model, phrases, [question], "cpu")[0]
@@ -147,7 +147,7 @@ def test_scores_are_those_of_the_joined_texts(
 def test_the_first_token_scored_is_the_first_that_reaches_into_the_ending(
     phrases: Coder, context: str, ending: str
 ) -> None:
-    """By the offsets that only our tokenizers tell."""
+    """Checked by offsets, which only our tokenizers give."""
     tokenizer = phrases.peer.tokenizer  # type: ignore[attr-defined]
     cut = cut_questions(phrases, [(context, [ending])])[0][0]
     _, offsets = tokenizer.encode_with_offsets(context + ending)
@@ -194,7 +194,7 @@ def test_batches_do_not_matter(phrases: Coder, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_is_compiled_for_it(phrases: Coder) -> None:
-    """Training compiles blocks for one shape; here every batch has another."""
+    """Training compiles blocks for one shape; here each batch has another."""
 
     def refuse(*_: object) -> None:
         raise AssertionError("compiled")
@@ -309,7 +309,7 @@ def test_the_likeliest_ending_is_chosen() -> None:
 
 
 def test_a_model_finds_the_ending_it_learnt(phrases: Coder) -> None:
-    """The whole way, with a model that was taught one text."""
+    """From text to answer, with a model trained on one text."""
     model = new_decoder(Shape(phrases.rows, layers=1, width=32, context=32), seed=0)
     text = "The cat sat on the mat in New York"
     ids = torch.tensor([[phrases.end, *phrases.encode(text).tolist()]])
@@ -327,7 +327,7 @@ def test_a_model_finds_the_ending_it_learnt(phrases: Coder) -> None:
 
 @given(items=st.integers(1, 3000), share=st.floats(0, 1))
 def test_wilson_intervals(items: int, share: float) -> None:
-    """At their ends, what was found is just as surprising as may be: 1.96 deviations away."""
+    """At their ends the found share is exactly 1.96 deviations away."""
     right = np.arange(items) < round(share * items)
     found = accuracy(right)
     low, high = found.interval
@@ -368,7 +368,7 @@ def test_two_models_on_the_same_items() -> None:
 def test_samples_are_the_same_in_any_batch_and_of_the_length_asked_for(
     coder: Coder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With only the likeliest token to draw, a sample is what the slow way makes."""
+    """Drawing only the likeliest token gives the sample of the slow twin."""
     model, prompts = model_of(coder), ["", "The cat", "in New York as well as", "日本"]
     monkeypatch.setattr(generation, "_AT_ONCE", 3)
     found = sample(model, coder, prompts, 12, top_k=1)

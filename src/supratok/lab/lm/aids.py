@@ -1,14 +1,14 @@
-"""Help for phrases in a training loop of your own, with a model of `transformers`.
+"""Composed embeddings, a training aid, for a model of `transformers` in your own training loop.
 
     parts = phrase_parts(Coder(open_any("supratok.json")))
-    share_embeddings(model, parts)      # before the optimiser is made
-    ...                                 # train as ever
-    fold_embeddings(model)              # before the model is saved: it is a plain one again
+    share_embeddings(model, parts)      # before you make the optimiser
+    ...                                 # train as usual
+    fold_embeddings(model)              # before you save: the model is a plain one again
 
-While a model learns, the embedding of a phrase is composed of its words' (`parts.Sharing`). This is
-a parametrisation in PyTorch's sense, so the model, its optimiser and its loop need not know of it.
-The matrices that compose are parameters of the model: let weight decay leave them alone, as it
-leaves biases alone (`is_composing` tells them by their names).
+During training the embedding of a phrase is composed of its words' embeddings (`parts.Sharing`).
+PyTorch calls this a parametrisation: neither the model nor the optimiser nor the loop changes. The
+composing matrices are parameters of the model. Exclude them from weight decay, as you exclude
+biases (`is_composing` recognises them by name).
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from .parts import Parts, Sharing
 
 
 class _Shared(nn.Module):
-    """What PyTorch computes a weight by."""
+    """The parametrisation: PyTorch calls it to compute a weight."""
 
     def __init__(self, sharing: Sharing) -> None:
         super().__init__()
-        self.composing = sharing
+        self.composing = sharing  # `is_composing` looks for this name
 
     def forward(self, table: Tensor) -> Tensor:
         return self.composing.full(table)
 
 
 def share_embeddings(model: Any, parts: Parts, composed: bool = True) -> None:
-    """The embeddings of phrases are shared with their words from now on, where tokens come in and
-    where they go out. What phrases have of their own begins as nothing."""
+    """From now on, add the embeddings of their words to the embeddings of phrases, in the input and
+    in the output table. The phrases' own rows start as zeros."""
     needed = 1 + max(max([id, *parts.of(id)]) for id in parts.phrases.tolist() or [0])
     for module in _tables(model):
         if parametrize.is_parametrized(module, "weight"):
-            raise ValueError("the embeddings of this model are shared already; fold them first")
+            raise ValueError("this model's embeddings are already shared; fold them first")
         if len(module.weight) < needed:
             raise ValueError(
-                f"the model has {len(module.weight):,} embeddings, and the phrases of the tokenizer"
-                f" need {needed:,}: call model.resize_token_embeddings before"
+                f"the model has {len(module.weight):,} embeddings, and the tokenizer's phrases need"
+                f" {needed:,}: call model.resize_token_embeddings first"
             )
     known: dict[int, _Shared] = {}
     for module in _tables(model):
@@ -57,10 +57,10 @@ def share_embeddings(model: Any, parts: Parts, composed: bool = True) -> None:
 
 @torch.no_grad()
 def fold_embeddings(model: Any) -> None:
-    """What was shared becomes the tables' own: the model gives the same and is a plain one."""
+    """Write the composed embeddings into the tables: a plain model with the same outputs."""
     shared = [one for one in _tables(model) if parametrize.is_parametrized(one, "weight")]
     if not shared:
-        raise ValueError("the embeddings of this model are not shared; call share_embeddings first")
+        raise ValueError("this model's embeddings are not shared; call share_embeddings first")
     tables = [module.weight.clone() for module in shared]
     for module in shared:
         parametrize.remove_parametrizations(module, "weight", leave_parametrized=False)
@@ -69,11 +69,11 @@ def fold_embeddings(model: Any) -> None:
 
 
 def is_composing(name: str) -> bool:
-    """Whether a parameter of a model is one of the matrices, by its name in the model."""
+    """Whether the parameter of this name is a composing matrix."""
     return ".composing." in name
 
 
 def _tables(model: Any) -> list[Any]:
-    """The modules whose weights are embeddings."""
+    """The modules that hold input and output embeddings."""
     modules = [model.get_input_embeddings(), model.get_output_embeddings()]
     return [module for module in modules if module is not None]

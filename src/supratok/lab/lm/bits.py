@@ -1,14 +1,14 @@
-"""How well a model tells a text: bits per character, which compare between tokenizers.
+"""Bits per character: how well a model predicts a text, comparable between tokenizers.
 
     found = bits_per_character(model, coder, texts, "cuda")
     found.per_character, found.perplexity
-    token_nats(model, coder, texts, "cuda")     # of each text the surprise of every token
+    token_nats(model, coder, texts, "cuda")     # for each text, the nats of every token
 
-Perplexity is of a token, and tokens differ: one that stands for more text is harder to tell. Bits
-per character share the same surprise out over the text itself.
+Perplexity counts by token, and tokens differ: a token of more text is harder to predict. Bits per
+character divide the same nats by the length of the text.
 
-A text longer than the context is read in windows that overlap by half: what is scored in a window
-has at least half a context before it, but for the beginning of the text.
+A text longer than the context is read in windows that overlap by half. So each scored token has at
+least half a context before it, except at the start of the text.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 from .coder import Coder, Ids
 from .loss import token_losses
 from .model import Decoder
+from .precision import compute_type, hidden_states
 
 _AT_ONCE = 16  # windows
 
 
 @dataclass(frozen=True)
 class Bits:
-    """What was found, in all and text by text."""
+    """Nats, tokens and characters of each text."""
 
     nats: tuple[float, ...]
     tokens: tuple[int, ...]
@@ -43,7 +44,7 @@ class Bits:
 
     @property
     def perplexity(self) -> float:
-        """Of a token."""
+        """By token."""
         return math.exp(sum(self.nats) / max(1, sum(self.tokens)))
 
     @property
@@ -54,7 +55,7 @@ class Bits:
 def bits_per_character(
     model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
 ) -> Bits:
-    """Each text by itself, behind the token that ends documents."""
+    """Each text is read by itself, after the token that ends documents."""
     found = token_nats(model, coder, texts, device)
     nats = tuple(float(one.sum()) for one in found)
     return Bits(nats, tuple(map(len, found)), tuple(map(len, texts)))
@@ -64,7 +65,7 @@ def bits_per_character(
 def token_nats(
     model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
 ) -> list[NDArray[np.float64]]:
-    """How surprising each token of each text is."""
+    """The nats of each token of each text."""
     coded = coder.encode_all(texts)
     nats = [np.zeros(len(ids)) for ids in coded]
     for batch in _batches(coded, coder.end, model.shape.context):
@@ -80,25 +81,13 @@ def token_nats(
 
 
 def _losses(model: Decoder, ids: torch.Tensor) -> torch.Tensor:
-    """Nats of every token but the first. Lengths differ, so nothing is compiled, even if the model
-    was."""
-    with narrow(ids.device), torch.compiler.set_stance("force_eager"):
-        hidden = model(ids[:, :-1])
+    """The nats of every token but the first."""
+    hidden = hidden_states(model, ids[:, :-1])
     return token_losses(hidden.to(compute_type(ids.device)), model.table, ids[:, 1:])
 
 
-def compute_type(device: torch.device) -> torch.dtype:
-    """What is multiplied: bfloat16 on a GPU, float32 elsewhere."""
-    return torch.bfloat16 if device.type == "cuda" else torch.float32
-
-
-def narrow(device: torch.device) -> torch.autocast:
-    """In bfloat16 where that pays."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
-
-
 class Window(NamedTuple):
-    """A stretch of a text behind one token more. The first `known` of it are scored elsewhere."""
+    """A stretch of a text and the token before it. An earlier window scores the first `known`."""
 
     text: int
     start: int
@@ -119,7 +108,7 @@ def _windows(coded: Sequence[Ids], end: int, context: int) -> Iterator[Window]:
 
 
 def _batches(coded: Sequence[Ids], end: int, context: int) -> Iterator[list[Window]]:
-    """Windows of like length together."""
+    """Windows of similar length together."""
     windows = sorted(_windows(coded, end, context), key=lambda window: -len(window.ids))
     for start in range(0, len(windows), _AT_ONCE):
         yield windows[start : start + _AT_ONCE]

@@ -1,4 +1,4 @@
-"""A tokenizer as a model sees it: ids of texts, and one more that ends a document.
+"""A tokenizer as a model uses it: the ids of texts, and one more id that ends a document.
 
 coder = Coder(open_any("supratok.json"))
 coder.encode("as well as")      # ids
@@ -17,12 +17,12 @@ from ...corpus.batches import portions
 from ...formats.peer import Batching, Peer
 
 Ids = NDArray[np.int32]
-_EVEN = 64  # tables of embeddings whose height is a multiple of this are multiplied faster
+_EVEN = 64  # GPUs multiply embedding tables faster if their height is a multiple of this
 
 
 @dataclass(frozen=True)
 class Coder:
-    """`end` is a token of its own behind the vocabulary: no tokenizer is asked to have one."""
+    """`end` is the id after the vocabulary, so a tokenizer needs no token that ends documents."""
 
     peer: Peer
 
@@ -32,7 +32,7 @@ class Coder:
 
     @property
     def rows(self) -> int:
-        """How high the table of embeddings is: a few rows may go unused."""
+        """The height of the embedding table; the last few rows may be unused."""
         return -(-(self.end + 1) // _EVEN) * _EVEN
 
     def encode(self, text: str) -> Ids:
@@ -46,5 +46,5 @@ class Coder:
         return [np.asarray(ids, dtype=np.int32) for ids in found]
 
     def encode_all(self, texts: Iterable[str]) -> list[Ids]:
-        """Of many texts, a portion at a time."""
+        """The ids of many texts, encoded a portion at a time."""
         return [ids for batch in portions(texts) for ids in self.encode_batch(batch)]

@@ -1,11 +1,11 @@
-"""What a run takes of a graphics card: seconds, energy, and carbon dioxide by estimate.
+"""Seconds, energy and estimated CO2 of a run on a graphics card.
 
     with Meter() as meter:
         train_model(...)
-    meter.spent.kilowatt_hours        # None where no card tells its power
+    meter.spent.kilowatt_hours        # None where no card reports its power
 
-The card is asked for its power twice a second, by `nvidia-smi`, and the readings are added up. It
-tells the power of the card alone: not of the machine around it, nor of its cooling.
+`nvidia-smi` reports the power twice a second, and `Meter` adds up the readings. This is the power
+of the card alone, without the rest of the machine and its cooling.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import threading
 import time
 from dataclasses import dataclass
 
-# Choice: kilograms of carbon dioxide for a kilowatt-hour. The paper says 24 kg for 21 hours on
-# eight A100; at their 400 W that is 0.357, about what the world's grids give off less a quarter.
+# Choice: kilograms of CO2 for a kilowatt-hour. The paper reports 24 kg for 21 hours on eight A100;
+# at 400 W each that is 0.357, about three quarters of the world's average.
 CARBON = 24 / (21 * 8 * 0.4)
 _ASK = ["nvidia-smi", "--query-gpu=power.draw", "--format=csv,noheader,nounits", "-lms", "500"]
 
@@ -34,7 +34,7 @@ class Spent:
 
 
 class Meter:
-    """Measures while it is open."""
+    """Measures inside its `with` block."""
 
     def __enter__(self) -> Meter:
         self._began, self._joules, self._readings = time.monotonic(), 0.0, 0
@@ -66,6 +66,6 @@ class Meter:
 
     @property
     def spent(self) -> Spent:
-        """After it was closed."""
+        """Read it after the `with` block."""
         known = self._readings > 0
         return Spent(self.seconds, self._joules / 3.6e6 if known else None)

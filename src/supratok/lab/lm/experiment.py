@@ -1,12 +1,12 @@
-"""One model from text to figures: what the scripts in runs/ repeat for every tokenizer.
+"""One model from text to figures: the step that runs/ repeats for every tokenizer.
 
     setting = Setting(plan=Plan(tokens=50_000_000), layers=12, width=768)
-    learnt = learn(setting, coder, coder.encode_all(texts), "cuda")
-    figures(learnt.model, coder, {"test": articles}, "cuda")
+    trained = learn(setting, coder, coder.encode_all(texts), "cuda")
+    figures(trained.model, coder, {"test": articles}, "cuda")
 
-Which budget is fair is a question with three answers (`matched`). With the same number of tokens,
-as in the paper, the denser tokenizer reads more text for the same computation. With the same text
-it reads the same and computes less. With the same computation the size of the table counts too.
+Three budgets can be called fair (`matched`). At equal tokens, as in the paper, the denser tokenizer
+reads more text for the same computation. At equal text it reads the same and computes less. At
+equal computation the height of the embedding table counts too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .coder import Coder, Ids
 from .model import CONTEXT, Decoder, Shape, new_decoder
 from .parts import Parts, Sharing, Splitting, phrase_parts
 from .stream import Stream
-from .training import Learnt, Plan, train_model
+from .training import Plan, TrainedModel, train_model
 
 Phrases = Literal["chance", "mean", "shared", "composed"]
 Protocol = Literal["tokens", "text", "compute"]
@@ -32,17 +32,19 @@ Protocol = Literal["tokens", "text", "compute"]
 
 @dataclass(frozen=True)
 class Setting:
-    """How a model learns, whatever its tokenizer. See `parts` for the last three."""
+    """How to train a model over any tokenizer. The last three fields are training aids: `parts`."""
 
     plan: Plan
     layers: int = 12
     width: int = 768
     context: int = CONTEXT
-    splitting: float = 0.0  # how often a phrase is read as its words
-    # To nothing, when as many tokens as this share of the budget are read, as the tokenizer writes
-    # them; 0: it does not fade.
+    splitting: float = 0.0  # how often the model reads a phrase as its words
+    # Splitting falls to nothing when the model has read this share of the budget, counted in tokens
+    # before splitting; 0: it does not fall.
     fading: float = 0.0
-    phrases: Phrases = "chance"  # how the embeddings of phrases begin, or are shared all along
+    # How the embeddings of phrases start (chance, mean), or how they are shared with those of words
+    # throughout training (shared, composed).
+    phrases: Phrases = "chance"
 
     def __post_init__(self) -> None:
         if self.phrases not in get_args(Phrases):
@@ -56,8 +58,8 @@ class Setting:
     def shape(self, coder: Coder) -> Shape:
         return Shape(coder.rows, self.layers, self.width, self.context)
 
-    def change(self, parts: Parts) -> Splitting:
-        """What is done to the stream, if phrases are split."""
+    def splitter(self, parts: Parts) -> Splitting:
+        """Splits the phrases of the stream, where `splitting` is above 0."""
         until = max(1, round(self.plan.tokens * self.fading)) if self.fading else None
         return Splitting(parts, self.splitting, until)
 
@@ -69,18 +71,18 @@ def learn(
     device: torch.device | str,
     folder: Path | None = None,
     progress: Progress | None = None,
-) -> Learnt:
-    """A model of the coder's tokens, from documents that it has encoded."""
-    plan, change, sharing = setting.plan, None, None
+) -> TrainedModel:
+    """Train a model on documents that the coder has encoded."""
+    plan, splitter, sharing = setting.plan, None, None
     model = new_decoder(setting.shape(coder), plan.seed).to(device)
     if setting.splitting or setting.phrases != "chance":
         parts = phrase_parts(coder)
-        change = setting.change(parts) if setting.splitting else None
+        splitter = setting.splitter(parts) if setting.splitting else None
         if setting.phrases != "chance":
             shared = Sharing(parts, setting.width, setting.phrases == "composed").to(device)
             shared.start(model.table.data, own=setting.phrases != "mean")
             sharing = shared if setting.phrases != "mean" else None
-    stream = Stream(documents, coder.end, plan.seed, change)
+    stream = Stream(documents, coder.end, plan.seed, splitter)
     return train_model(
         model, plan, stream, device, sharing=sharing, folder=folder, progress=progress
     )
@@ -89,17 +91,23 @@ def learn(
 def matched(
     plan: Plan,
     protocol: Protocol,
-    shapes: tuple[Shape, Shape],
-    tokens: tuple[int, int],
+    *,
+    tokens: tuple[int, int] | None = None,
+    shapes: tuple[Shape, Shape] | None = None,
 ) -> Plan:
-    """The plan for a tokenizer that is fair to another, whose plan this is. `shapes` and `tokens`
-    of one round of the text: of the other, then of its own."""
+    """`plan` is that of a first tokenizer; the result is the fair plan for a second one. Equal text
+    needs the `tokens` of one round of the text, equal computation the `shapes` of the models: of
+    the first, then of the second."""
     if protocol not in get_args(Protocol):
         raise ValueError(f"protocol={protocol!r}: choose one of {get_args(Protocol)}")
     share = 1.0
     if protocol == "text":
+        if tokens is None:
+            raise ValueError("protocol='text': pass the tokens of one round of the text")
         share = tokens[1] / tokens[0]
     elif protocol == "compute":
+        if shapes is None:
+            raise ValueError("protocol='compute': pass the shapes of the two models")
         share = shapes[0].operations / shapes[1].operations
     return replace(plan, tokens=round(plan.tokens * share))
 
@@ -107,7 +115,7 @@ def matched(
 def figures(
     model: Decoder, coder: Coder, tests: Mapping[str, Sequence[str]], device: torch.device | str
 ) -> dict[str, Any]:
-    """Of each test: bits per character, and what they are made of, text by text."""
+    """For each test: bits per character, and the nats and characters of each text."""
     found = {}
     for name, texts in tests.items():
         bits = bits_per_character(model, coder, texts, device)

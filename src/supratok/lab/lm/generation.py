@@ -1,16 +1,16 @@
-"""Text that a model makes up, and how varied it is.
+"""Sample text from a model, and measure how varied it is.
 
     texts = sample(model, coder, [""] * 1000, tokens=100, seed=0, device="cuda")
     distinct(texts, 2)                                  # paper, Table 11
 
-Distinct-n is the share of runs of n words in a text that are not repetitions. Two things must be
-equal before it is compared between tokenizers:
+Distinct-n is the share of runs of n words in a text that are not repetitions. To compare it between
+tokenizers, make two things equal:
 
-- What is counted: words of the text, since tokens are not the same thing twice.
-- How much text: the longer a text, the more it repeats, whoever wrote it. 100 tokens that hold
-  phrases are longer text than 100 that hold words. So cut all to the same number of words first:
+- The unit: count words, since tokens differ between tokenizers.
+- The length: a longer text repeats more, whoever wrote it, and 100 tokens with phrases are longer
+  than 100 tokens of words. So cut all texts to the same number of words first:
 
-    words = common_words([ours, theirs])                # that nearly all texts have
+    words = common_words([ours, theirs])                # as many as nearly all texts have
     distinct(first_words(ours, words), 2), distinct(first_words(theirs, words), 2)
 """
 
@@ -22,11 +22,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .bits import narrow
 from .coder import Coder
 from .model import Decoder
+from .precision import hidden_states
 
-_AT_ONCE = 256  # texts; of each, the logits of one place
+_AT_ONCE = 256  # texts
 
 # --- Sampling
 
@@ -42,11 +42,11 @@ def sample(
     seed: int = 0,
     device: torch.device | str = "cpu",
 ) -> list[str]:
-    """What follows each prompt, `tokens` tokens of it. With `top_k` only the likeliest so many are
-    drawn from. The end of a document is never drawn, so that all have as many tokens.
+    """`tokens` tokens after each prompt, as text. `top_k`: draw from the likeliest k tokens only.
+    The end of a document is never drawn, so all samples have the same number of tokens.
 
-    A prompt is read behind the token that ends documents, and loses its beginning if there is no
-    room for it."""
+    The model reads each prompt after the token that ends documents, and without its beginning if
+    the context has no room for it."""
     room = model.shape.context - tokens + 1
     if tokens < 1 or room < 1:
         raise ValueError(f"tokens={tokens}: 1 to {model.shape.context}, the model's context")
@@ -63,7 +63,7 @@ def sample(
 
 
 class _Draw:
-    """Chooses one of the tokens of the vocabulary, by its probability."""
+    """Draws a token of the vocabulary by its probability."""
 
     def __init__(
         self, end: int, temperature: float, top_k: int | None, chance: torch.Generator
@@ -72,7 +72,7 @@ class _Draw:
         self._top = top_k if top_k is not None and top_k < end else None
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """`logits` has a row for each text. Rows of the table from `end` on are no text."""
+        """`logits` has a row for each text. The columns from `end` on are no text."""
         logits = logits[:, : self._end] / self._temperature
         if self._top is not None:
             least = logits.topk(self._top).values[:, -1:]
@@ -84,8 +84,9 @@ class _Draw:
 def _continued(
     model: Decoder, prompts: list[list[int]], tokens: int, draw: _Draw, device: torch.device | str
 ) -> list[list[int]]:
-    """All texts are read anew for each token: simple, and on a GPU fast enough for samples of some
-    hundred tokens. Texts of different lengths are filled up behind, which no token looks at."""
+    """Ids that follow each prompt. The model reads all texts again for each token: simple, and on a
+    GPU fast enough for samples of a few hundred tokens. Shorter texts are padded at the end, where
+    no token attends."""
     lengths = torch.tensor([len(ids) for ids in prompts], device=device)
     longest = max(len(ids) for ids in prompts)
     table = np.zeros((len(prompts), longest + tokens), dtype=np.int64)
@@ -93,8 +94,7 @@ def _continued(
         table[row, : len(ids)] = ids
     texts, rows = torch.from_numpy(table).to(device), torch.arange(len(prompts), device=device)
     for step in range(tokens):
-        with narrow(texts.device), torch.compiler.set_stance("force_eager"):
-            hidden = model(texts[:, : longest + step])[rows, lengths + step - 1]
+        hidden = hidden_states(model, texts[:, : longest + step])[rows, lengths + step - 1]
         texts[rows, lengths + step] = draw(hidden.float() @ model.table.T)
     return [
         ids[length : length + tokens]
@@ -111,16 +111,15 @@ def _text_after(coder: Coder, prompt: list[int], made: list[int]) -> str:
 
 
 def distinct(texts: Sequence[str], n: int) -> float:
-    """The share of different runs of n words among all in a text, on average over texts that have
-    so many words."""
+    """The share of different runs of n words in a text, averaged over texts of at least n words."""
     runs = [list(_runs(text, n)) for text in texts]
     shares = [len(set(some)) / len(some) for some in runs if some]
     return sum(shares) / len(shares) if shares else 0.0
 
 
 def distinct_together(texts: Sequence[str], n: int) -> float:
-    """The same over all texts as one, as Li et al. (2016) define it: what two texts share counts as
-    a repetition too."""
+    """The same over all texts together, as Li et al. (2016) define it: a run that two texts share
+    counts as a repetition too."""
     runs = [run for text in texts for run in _runs(text, n)]
     return len(set(runs)) / len(runs) if runs else 0.0
 
@@ -131,12 +130,12 @@ def _runs(text: str, n: int) -> Iterator[tuple[str, ...]]:
 
 
 def common_words(groups: Sequence[Sequence[str]], share: float = 0.95) -> int:
-    """How many words so large a share of the texts have in every group."""
+    """The number of words that this share of the texts reach, in every group."""
     counts = [sorted((len(text.split()) for text in texts), reverse=True) for texts in groups]
     return min(some[max(0, int(share * len(some)) - 1)] for some in counts)
 
 
 def first_words(texts: Sequence[str], words: int) -> list[str]:
-    """Each text cut to so many words; shorter ones are left out."""
+    """Each text cut to this many words; shorter texts are left out."""
     cut = [text.split()[:words] for text in texts]
     return [" ".join(some) for some in cut if len(some) == words]

@@ -1,11 +1,11 @@
-"""How surprised a model is by the next tokens, without holding all logits.
+"""Cross-entropy of the next tokens, without holding all logits.
 
-    loss = mean_loss(hidden, table, targets)     # to learn from
+    loss = mean_loss(hidden, table, targets)     # to train with
     nats = token_losses(hidden, table, targets)  # one figure a token, to measure with
 
-With 256,000 tokens in the vocabulary the logits of 32 texts of 1,024 tokens would take 34 GB in
-float32, and their gradient as much again. Here a few thousand places are taken at a time: their
-logits, their losses and at once the gradients, which is all that is kept.
+With a vocabulary of 256,000 the logits of 32 texts of 1,024 tokens take 34 GB in float32, and their
+gradient as much again. These functions take a few thousand positions at a time, compute logits,
+losses and gradients together, and keep only the losses and gradients.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROOM = 1 << 29  # logits at a time: 1 GB in bfloat16
 
 
 def mean_loss(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
-    """Nats a token, on average; differentiable by `hidden` and `table`."""
+    """The mean nats of a token; differentiable by `hidden` and `table`."""
     flat = hidden.reshape(-1, hidden.shape[-1])
     loss: Tensor = _Loss.apply(flat, table, targets.reshape(-1))
     return loss
@@ -29,7 +29,7 @@ def mean_loss(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
 
 @torch.no_grad()
 def token_losses(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
-    """Nats of every target, in the shape of `targets`."""
+    """The nats of every target, in the shape of `targets`."""
     flat, wanted = hidden.reshape(-1, hidden.shape[-1]), targets.reshape(-1)
     table = table.to(flat.dtype)
     found = [
@@ -40,7 +40,7 @@ def token_losses(hidden: Tensor, table: Tensor, targets: Tensor) -> Tensor:
 
 
 def _parts(flat: Tensor, targets: Tensor, rows: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """In halves of halves, so that they are of one size, for which programs are compiled."""
+    """Halves of halves: equal sizes, so that one compiled program serves all."""
     size = len(flat)
     while size > 1 and size * rows > _ROOM:
         size = -(-size // 2)
@@ -48,7 +48,7 @@ def _parts(flat: Tensor, targets: Tensor, rows: int) -> Iterator[tuple[Tensor, T
 
 
 def _surprise(logits: Tensor, targets: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """The sum of the losses, and the gradient by the logits: what is expected less what came."""
+    """The sum of the losses, and the gradient by the logits: the prediction less the target."""
     wide = logits.float()
     total = wide.logsumexp(dim=1, keepdim=True)
     right = wide.gather(1, targets[:, None])
@@ -59,7 +59,7 @@ def _surprise(logits: Tensor, targets: Tensor, scale: float) -> tuple[Tensor, Te
 
 @functools.cache
 def _compiled() -> Any:
-    """Made when a GPU first asks for it: it takes seconds."""
+    """Compiled at the first use on a GPU, because that takes seconds."""
     return torch.compile(_surprise, dynamic=False)
 
 

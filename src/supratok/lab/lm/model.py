@@ -1,13 +1,13 @@
-"""The model of the paper's second half: a decoder in the manner of GPT-2, as nanoGPT has it.
+"""The paper's language model: a GPT-2-style decoder, as in nanoGPT.
 
     shape = Shape(rows=256_000, layers=12, width=768)
     shape.parameters                    # 282,450,432: paper, Appendix F
     model = new_decoder(shape, seed=0)
     hidden = model(ids)                 # (texts, tokens) -> (texts, tokens, width)
-    logits = hidden @ model.table.T     # the embeddings are the output weights too
+    logits = hidden @ model.table.T     # input and output embeddings are tied
 
-Layer norm before each half of a block, biases everywhere, GELU in its tanh form, learned positions.
-`transformers` calls this model GPT-2, and opens what `saving.save_folder` writes.
+Layer norm before attention and before the MLP, biases everywhere, GELU in its tanh form, learned
+positions. `transformers` calls this model GPT-2 and opens the folder that `saving` writes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPREAD = 0.02  # of the first weights, as in GPT-2
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a model is. `rows` are those of the table of embeddings: the vocabulary."""
+    """The size of a model. `rows` is the height of the embedding table (`Coder.rows`)."""
 
     rows: int
     layers: int = 12
@@ -35,7 +35,10 @@ class Shape:
 
     def __post_init__(self) -> None:
         if min(self.rows, self.layers, self.width, self.context) < 1:
-            raise ValueError(f"{self}: every number must be at least 1")
+            raise ValueError(
+                f"rows={self.rows}, layers={self.layers}, width={self.width},"
+                f" context={self.context}: each must be at least 1"
+            )
         if self.width % min(_HEAD, self.width):
             raise ValueError(f"width={self.width}: a multiple of {_HEAD}, or less than it")
 
@@ -51,8 +54,8 @@ class Shape:
 
     @property
     def operations(self) -> int:
-        """Floating-point operations that a token of training takes, without attention: six for each
-        weight it meets."""
+        """Floating-point operations of a training token, without attention: six for each weight
+        that it passes."""
         return 6 * (self.parameters - self.context * self.width)
 
     def __str__(self) -> str:
@@ -89,8 +92,8 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """From ids to the vectors that the next tokens are told from. The loss is apart (`loss`), so
-    that the logits of a large vocabulary need never exist all at once."""
+    """Turns ids into the vectors that predict the next tokens. `loss` computes the logits, a part
+    at a time, because those of a large vocabulary do not fit into memory at once."""
 
     def __init__(self, shape: Shape) -> None:
         super().__init__()
@@ -101,7 +104,7 @@ class Decoder(nn.Module):
         self.norm = nn.LayerNorm(shape.width)
 
     def forward(self, ids: Tensor, table: Tensor | None = None) -> Tensor:
-        """Another `table` may stand in for the model's own (see `parts.Sharing`)."""
+        """`table` replaces the model's own embeddings during training (see `parts.Sharing`)."""
         if ids.shape[1] > self.shape.context:
             raise ValueError(f"{ids.shape[1]} tokens: the model has {self.shape.context} positions")
         x = functional.embedding(ids, self.table if table is None else table)
@@ -113,7 +116,7 @@ class Decoder(nn.Module):
 
 
 def new_decoder(shape: Shape, seed: int) -> Decoder:
-    """A model before training. The same seed gives the same weights on every machine."""
+    """An untrained model. The same seed gives the same weights on every machine."""
     model = Decoder(shape)
     chance = torch.Generator().manual_seed(seed)
     for name, weight in model.named_parameters():
@@ -122,7 +125,7 @@ def new_decoder(shape: Shape, seed: int) -> Decoder:
         elif "norm" in name:
             nn.init.ones_(weight)
         else:
-            # GPT-2: what is added to the residual stream is smaller, by how often that is done.
+            # GPT-2: layers that add to the residual stream start smaller, by the number of adds.
             adds = name.endswith(("attention.out.weight", "narrow.weight"))
             spread = _SPREAD / math.sqrt(2 * shape.layers) if adds else _SPREAD
             nn.init.normal_(weight, std=spread, generator=chance)

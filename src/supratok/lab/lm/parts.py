@@ -1,21 +1,21 @@
-"""Phrases and the words they are made of, and ways to help a model that learns phrases.
+"""Phrases and their words, and the training aids built on them.
 
-A phrase is rarer than its words, so a short training sees too little of it. What is known about its
-words can help:
+A phrase is rarer than its words, so a short training sees too little of it. A training aid lets the
+model use what it knows about the words:
 
-- **Splitting** (superword dropout): now and then a phrase is read as its words, so that the model
-  meets the words too, and learns that both mean the same. It may fade: a model that has to expect
-  words to the end keeps a share of its belief for what a tokenizer never writes.
-- **Starting** from the words: the embedding of a phrase begins as the mean of theirs.
-- **Sharing** with the words: all through training the embedding of a phrase is the mean of theirs
-  plus a part of its own. What is learnt about a word reaches its phrases at once. When training
-  ends, the sum is written into the table, so the model is a plain one.
-- **Composing** of the words: sharing, but the first, the last and the words between them each pass
-  a matrix that is learnt. A phrase is foretold by how it begins and foretells by how it ends; a
-  mean treats both alike.
+- **Splitting** (superword dropout): the model sometimes reads a phrase as its words. So it sees the
+  words too, and learns that both mean the same. Splitting should fade: a model that must expect
+  split phrases to the end reserves probability for text that the tokenizer never writes.
+- **Starting** from the words: the embedding of a phrase starts as the mean of its words'.
+- **Sharing** with the words: throughout training the embedding of a phrase is the mean of its
+  words' embeddings plus a row of its own, so its phrases learn with every word. After training the
+  sum is written into the table, and the model is a plain one.
+- **Composing** of the words: sharing, but the first word, the last word and the words between them
+  each pass a learnt matrix. Text before a phrase predicts its first word, and its last word
+  predicts the text after it; a mean treats both alike.
 
     parts = phrase_parts(coder)              # " New York" -> " New", " York"
-    Stream(documents, coder.end, change=Splitting(parts, share=0.1))
+    Stream(documents, coder.end, rewrite=Splitting(parts, share=0.1))
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _BEFORE_WORDS = re.compile(r"(?<=\S)(?=\s)")
 
 @dataclass(frozen=True)
 class Parts:
-    """Of each id: how many tokens its words are, and where these begin in `tokens`. An id that is
-    no phrase is one part, itself."""
+    """For each id: the number of tokens of its words, and where they begin in `tokens`. An id that
+    is no phrase has one part, itself."""
 
     counts: NDArray[np.int64]
     starts: NDArray[np.int64]
@@ -55,13 +55,13 @@ class Parts:
 
 
 def phrase_parts(coder: Coder) -> Parts:
-    """The tokens of the words of each phrase, every word encoded by itself."""
+    """The parts of each phrase: its words, encoded one by one."""
     found = [[id] for id in range(coder.rows)]
     if not isinstance(coder.peer, Spelling):
-        raise ValueError(f"{coder.peer.name}: it does not tell the text of its tokens")
+        raise ValueError(f"{coder.peer.name}: this tokenizer does not give the text of its tokens")
     texts = {id: coder.peer.token_text(id) for id in range(coder.end)}
     words = {id: cut for id, text in texts.items() if len(cut := _BEFORE_WORDS.split(text)) > 1}
-    # What does not come back as the same token holds a part of a character, or is written so.
+    # A text that does not encode to its own token holds a part of a character, or looks like one.
     whole = coder.encode_batch([texts[id] for id in words])
     real = [id for id, ids in zip(words, whole, strict=True) if ids.tolist() == [id]]
     coded = iter(coder.encode_batch([word for id in real for word in words[id]]))
@@ -74,8 +74,8 @@ def phrase_parts(coder: Coder) -> Parts:
 
 @dataclass(frozen=True)
 class Splitting:
-    """Reads each phrase as its words with the probability `share`, which falls in a straight line
-    to nothing at the token `until` of the stream, if that is given."""
+    """Replaces each phrase by its words with the probability `share`. If `until` is given, the
+    probability falls linearly and is 0 from that token of the stream on."""
 
     parts: Parts
     share: float
@@ -88,14 +88,15 @@ class Splitting:
             raise ValueError(f"until={self.until}: a number of tokens above 0, or None")
 
     def share_at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Of tokens by their places in the stream."""
+        """The probability for tokens at these places of the stream."""
         if self.until is None:
             return np.full(len(places), self.share)
         return self.share * np.maximum(0.0, 1.0 - places / self.until)
 
     def longer(self, documents: Iterable[Ids], budget: int) -> float:
-        """About how many more tokens there are to be expected of these, if as many are read in all
-        as the budget says. (`until` counts tokens before they are split, the budget afterwards.)"""
+        """The expected number of tokens that splitting adds to one round of the documents, in a
+        run of `budget` tokens. An estimate: `until` counts tokens before splitting, the budget
+        counts them after it."""
         mean = self.share
         if self.until is not None:
             read = min(self.until, budget)
@@ -103,7 +104,7 @@ class Splitting:
         return mean * sum(int((self.parts.counts[ids] - 1).sum()) for ids in documents)
 
     def __call__(self, ids: Ids, place: int, chance: np.random.Generator) -> Ids:
-        """`place`: where in the stream the first of the ids stands, before any is split."""
+        """`place`: the number of tokens of the stream before these ids, before splitting."""
         counts = self.parts.counts[ids]
         share = self.share_at(place + np.arange(len(ids)))
         counts[(counts > 1) & (chance.random(len(ids)) >= share)] = 1
@@ -115,11 +116,10 @@ class Splitting:
 
 
 class Sharing(nn.Module):
-    """The table of embeddings with the mean of their words added to phrases; or, with `composed`,
-    the mean of what the matrices for the first, the middle and the last words make of them, which
-    begin as doing nothing.
+    """Adds to the embedding of each phrase the mean of its words' embeddings. With `composed`, the
+    first, middle and last words pass a matrix each before the mean; the matrices start as identity.
 
-    Phrases with equally many parts are looked up together: a mean is one small sum.
+    Phrases with the same number of parts are computed together, as one small sum.
     """
 
     def __init__(self, parts: Parts, width: int, composed: bool = False) -> None:
@@ -137,14 +137,14 @@ class Sharing(nn.Module):
         )
 
     def means(self, table: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """Phrases, and the means of their words."""
+        """The ids of phrases, and the means of their words."""
         return [
             (self.get_buffer(ids), self._mean(embedding(self.get_buffer(words), table)))
             for ids, words in self._groups
         ]
 
     def _mean(self, words: Tensor) -> Tensor:
-        """Of phrases of equally many words."""
+        """The mean for phrases with the same number of words."""
         if self.first is None or self.middle is None or self.last is None:
             return words.mean(dim=1)
         total = words[:, 0] @ self.first + words[:, -1] @ self.last
@@ -153,7 +153,7 @@ class Sharing(nn.Module):
         return total / words.shape[1]
 
     def full(self, table: Tensor) -> Tensor:
-        """What stands in for the table while a model learns; differentiable."""
+        """The table to train with: rows of phrases plus their means. Differentiable."""
         if not self._groups:
             return table
         ids, means = zip(*self.means(table), strict=True)
@@ -161,7 +161,7 @@ class Sharing(nn.Module):
 
     @torch.no_grad()
     def start(self, table: Tensor, own: bool) -> None:
-        """The rows of phrases before training: the means of their words or, where these are added
-        anyway (`own`), nothing."""
+        """Set the rows of phrases before training: to zeros where `full` adds the means (`own`),
+        otherwise to the means of their words."""
         for ids, mean in self.means(table.clone()):
             table[ids] = torch.zeros_like(mean) if own else mean

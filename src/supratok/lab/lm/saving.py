@@ -1,15 +1,15 @@
-"""A model and its tokenizer as a folder that `transformers` opens, and back.
+"""Save a model and its tokenizer as a folder that `transformers` opens, and load it again.
 
     save_folder("my-model", model, coder)
     pipeline("text-generation", "my-model")
     model, coder = load_folder("my-model")
 
-The model is a GPT-2 to `transformers`: only names differ, and that its matrices lie the other way
-round. The table of embeddings is written as it is: `vocab_size` of `config.json` counts its rows,
-of which a few behind the vocabulary go unused, and `generation_config.json` forbids these. The
-tokenizer gets a special token <|endoftext|>, whose id is the row that ends documents.
+To `transformers` the model is a GPT-2: the weights get its names, and the matrices are transposed.
+The embedding table is written whole: `vocab_size` of `config.json` counts its rows, and
+`generation_config.json` forbids the unused rows after the vocabulary. The tokenizer gets a special
+token <|endoftext|>, whose id is the one that ends documents.
 
-`coder.json` beside them is the tokenizer as it was, without that token, for `load_folder`.
+`coder.json` is the original tokenizer, without that token, for `load_folder`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ END = "<|endoftext|>"
 CODER = "coder.json"
 _WEIGHTS = "model.safetensors"
 
-# Our names of a block's parts, and those of GPT-2.
+# The parts of a block: our name and GPT-2's.
 _PARTS = {
     "norm_1": "ln_1",
     "attention.into": "attn.c_attn",
@@ -45,11 +45,11 @@ _PARTS = {
 
 
 def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) -> None:
-    """The tokenizer must be ours or a Hugging Face `tokenizer.json`."""
+    """The tokenizer must be a supratok file or a Hugging Face `tokenizer.json`."""
     if model.shape.rows != coder.rows:
         raise ValueError(
-            f"the model has {model.shape.rows} rows and the tokenizer asks for {coder.rows};"
-            " pass the one that it was trained with"
+            f"the model has {model.shape.rows} embeddings and the tokenizer needs {coder.rows};"
+            " pass the tokenizer that the model was trained with"
         )
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -61,10 +61,10 @@ def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) ->
 
 
 def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:
-    """What `save_folder` wrote; the model is on the CPU."""
+    """A folder that `save_folder` wrote; the model is on the CPU."""
     source = Path(folder)
     if not (source / CODER).exists():
-        raise ValueError(f"{folder}: has no {CODER}; pass a folder that save_folder wrote")
+        raise ValueError(f"{folder} has no {CODER}: pass a folder that save_folder wrote")
     config = json.loads((source / "config.json").read_text(encoding="utf-8"))
     shape = Shape(config["vocab_size"], config["n_layer"], config["n_embd"], config["n_positions"])
     model = Decoder(shape)
@@ -78,7 +78,7 @@ def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:
 
 
 def _names(shape: Shape) -> dict[str, str]:
-    """Those of GPT-2, by ours."""
+    """GPT-2's names of the weights, by ours."""
     names = {"table": "transformer.wte.weight", "positions": "transformer.wpe.weight"}
     parts = [("norm", "transformer.ln_f")]
     for block in range(shape.layers):
@@ -96,7 +96,7 @@ def _renamed(model: Decoder) -> dict[str, Tensor]:
 
 
 def _turned(name: str, weight: Tensor) -> Tensor:
-    """GPT-2 has the matrices of a block the other way round."""
+    """GPT-2 stores the matrices of a block transposed."""
     inside = name.startswith("blocks.") and weight.dim() == 2
     return weight.T.contiguous() if inside else weight
 
@@ -117,7 +117,7 @@ def _config(shape: Shape, end: int) -> dict[str, Any]:
         "bos_token_id": end,
         "eos_token_id": end,
         "dtype": "float32",
-        "rows_in_use": end + 1,  # of vocab_size: the rest fill the table up
+        "rows_in_use": end + 1,  # of vocab_size: the rest is padding
     }
 
 
@@ -131,7 +131,7 @@ def _generation(shape: Shape, end: int) -> dict[str, Any]:
 
 
 def _save_tokenizer(folder: Path, coder: Coder) -> None:
-    """As it was, and with a token that ends documents."""
+    """Save it twice: unchanged, and with a token that ends documents."""
     peer = _bare(coder.peer)
     tokenizer = getattr(peer, "tokenizer", None)
     if isinstance(tokenizer, Tokenizer):
@@ -140,8 +140,8 @@ def _save_tokenizer(folder: Path, coder: Coder) -> None:
         _save_theirs(folder, peer.document(), coder.end)
     else:
         raise ValueError(
-            f"{peer.name}: transformers cannot open a tokenizer of this kind beside a model; save"
-            " models over supratok files or Hugging Face tokenizer.json only"
+            f"{peer.name}: transformers cannot open a tokenizer of this kind; save models over"
+            " supratok files or Hugging Face tokenizer.json only"
         )
 
 
@@ -168,14 +168,14 @@ def _save_theirs(folder: Path, document: str, end: int) -> None:
         "bos_token": name,
         "eos_token": name,
         "clean_up_tokenization_spaces": False,
-        "model_max_length": 10**30,  # as transformers says that there is no limit
+        "model_max_length": 10**30,  # how transformers writes "no limit"
     }
     _write(folder / "tokenizer_config.json", config)
     write_whole(folder / CODER, document)
 
 
 def _free_name(taken: Any) -> str:
-    """<|endoftext|>, or as much like it as the vocabulary allows."""
+    """<|endoftext|>, in as many angle brackets as the vocabulary requires."""
     name = END
     while name in taken:
         name = f"<{name}>"
@@ -183,11 +183,11 @@ def _free_name(taken: Any) -> str:
 
 
 def _refuse_holes(ids: dict[str, int], name: str, end: int) -> None:
-    """The last token must be the one that ends documents."""
+    """The token that ends documents must have the last id."""
     if ids[name] != end or max(ids.values()) != end:
         raise ValueError(
-            f"{name} would have the id {ids[name]} where the model ends documents by {end}, and the"
-            f" last id is {max(ids.values())}: this tokenizer's ids have holes; number them anew"
+            f"{name} would get the id {ids[name]}, but the model ends documents with {end} and the"
+            f" last id is {max(ids.values())}: this tokenizer's ids have holes; renumber its tokens"
         )
 
 

@@ -1,10 +1,10 @@
-"""Two methods over the same seeds: is one better by more than chance?
+"""A paired t-test: is one of two methods better over the same seeds by more than chance?
 
     paired([1.701, 1.704, 1.699], [1.688, 1.690, 1.689]).p
 
-A seed sets the first weights and the order of the texts, and both methods have the same seeds. What
-a seed does to both falls out of their differences: a paired t-test (paper, 4.7). With two seeds it
-can hardly say anything, whatever the figures: differences must then be near equal.
+A seed sets the initial weights and the order of the texts. Both methods use the same seeds, so the
+effect of a seed on both cancels in their differences (paper, 4.7). Two seeds are hardly enough: the
+two differences must then be nearly equal.
 """
 
 from __future__ import annotations
@@ -25,9 +25,11 @@ class Paired(NamedTuple):
 
 
 def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
-    """By seed, in the same order."""
+    """Figures by seed, both in the same order."""
     if len(first) != len(second) or len(first) < 2:
-        raise ValueError(f"{len(first)} and {len(second)} seeds: as many of each, at least 2")
+        raise ValueError(
+            f"{len(first)} and {len(second)} seeds: pass the same number of both, at least 2"
+        )
     differences = np.subtract(first, second)
     mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
     if not deviation:
@@ -38,14 +40,14 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
 
 
 def _beyond(t: float, seeds: int) -> float:
-    """How often chance alone goes as far as t, on either side: Student's distribution added up, its
-    endless tail folded into the stretch from 0 to 1."""
+    """The probability of |T| > t by Student's distribution: an integral whose infinite tail is
+    mapped to the interval from 0 to 1."""
     freedom = seeds - 1
     half = (freedom + 1) / 2
     scale = math.exp(math.lgamma(half) - math.lgamma(freedom / 2)) / math.sqrt(math.pi * freedom)
     u = np.linspace(0.0, 1.0, _STEPS)[:-1]
     x = t + u / (1 - u)
     density = scale * (1 + x * x / freedom) ** -half / (1 - u) ** 2
-    # At the very end what is left falls as the tail does: for one degree of freedom it stays.
+    # The integrand at 1: 0, except with one degree of freedom, whose tail falls only as 1 / x^2.
     last = scale * math.sqrt(freedom) ** (2 * half) if freedom == 1 else 0.0
     return float(min(1.0, 2 * np.trapezoid(np.append(density, last), dx=1 / (_STEPS - 1))))

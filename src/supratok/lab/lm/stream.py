@@ -1,12 +1,12 @@
-"""Documents as an endless stream of tokens, in an order that is the same for every tokenizer.
+"""Documents as an endless stream of tokens, in the same order for every tokenizer.
 
     stream = Stream(coder.encode_all(texts), coder.end, seed=0)
     for batch in stream.batches(size=32, length=1025):
         ...
 
-The documents are shuffled by the seed alone, anew in every round, so that models over different
-tokenizers read the same text in the same order, as far as their budget of tokens reaches. Nothing
-is left out: a window goes on where the one before it ended.
+The seed alone decides how each round shuffles the documents, so models over different tokenizers
+read the same text in the same order, as far as their budgets reach. No token is left out: a window
+starts where the one before it ended.
 """
 
 from __future__ import annotations
@@ -20,32 +20,32 @@ from numpy.typing import NDArray
 
 from .coder import Ids
 
-# Tokens, and where in the stream the first of them stands.
-Change = Callable[[Ids, int, np.random.Generator], Ids]
-_PORTION = 1 << 17  # tokens that are changed together
+# Takes tokens and the number of tokens of the stream before them; gives the tokens to read instead.
+Rewrite = Callable[[Ids, int, np.random.Generator], Ids]
+_PORTION = 1 << 17  # tokens that are rewritten together
 
 
 class Stream:
-    """`change` may write tokens anew (see `parts.Splitting`). It draws from a generator of its own,
-    so that the order of documents stays what it was."""
+    """`rewrite` replaces tokens on the way (see `parts.Splitting`). It draws from another random
+    generator than the order of documents, which therefore stays the same."""
 
     def __init__(
-        self, documents: Sequence[Ids], end: int, seed: int = 0, change: Change | None = None
+        self, documents: Sequence[Ids], end: int, seed: int = 0, rewrite: Rewrite | None = None
     ) -> None:
         self._documents = [np.append(ids, np.int32(end)) for ids in documents if len(ids)]
-        self._seed, self._change = seed, change
+        self._seed, self._rewrite = seed, rewrite
         if not self._documents:
-            raise ValueError("no text to learn from: every document is empty; pass others")
+            raise ValueError("no text to train on: every document is empty; pass others")
         highest = max(int(ids[:-1].max()) for ids in self._documents)
         if highest >= end:
             raise ValueError(
-                f"id {highest} in the text, and documents end with {end}: a tokenizer whose ids"
-                " have holes; choose one that numbers its tokens from 0 on"
+                f"id {highest} in the text, and documents end with {end}: this tokenizer's ids have"
+                " holes; choose one that numbers its tokens from 0 on"
             )
 
     @property
     def tokens(self) -> int:
-        """In one round, ends of documents included, before any change."""
+        """The tokens of one round, ends of documents included, before they are rewritten."""
         return sum(map(len, self._documents))
 
     def round(self, number: int) -> Iterator[Ids]:
@@ -55,14 +55,14 @@ class Stream:
         chance = np.random.default_rng([self._seed, number, 1])
         for start in range(0, len(ids), _PORTION):
             portion = ids[start : start + _PORTION]
-            if self._change is not None:
-                portion = self._change(portion, number * len(ids) + start, chance)
+            if self._rewrite is not None:
+                portion = self._rewrite(portion, number * len(ids) + start, chance)
             yield portion
 
     def batches(self, size: int, length: int, skip: int = 0) -> Iterator[NDArray[np.int64]]:
-        """For ever: `size` windows of `length` tokens each. The last token of a window is the first
-        of the next, as what is to be told and as what it is told from. The first `skip` batches are
-        passed over, for a run that goes on."""
+        """Endless batches of `size` windows of `length` tokens. The last token of a window, which
+        is only predicted, is the first of the next. `skip` leaves out the first batches, for a run
+        that is resumed."""
         step = length - 1
         wanted = size * step
         left: Ids = np.array([], dtype=np.int32)
@@ -80,8 +80,8 @@ class Stream:
             yield from self.round(number)
 
 
-def ahead(batches: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
-    """The same, each made while the one before it is used."""
+def prefetched(batches: Iterator[NDArray[np.int64]]) -> Iterator[NDArray[np.int64]]:
+    """The same batches, each made while the caller uses the one before it."""
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, batches)
         while True:

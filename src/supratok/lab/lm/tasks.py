@@ -1,15 +1,15 @@
-"""Questions with four endings, one of them right: HellaSwag and MMLU.
+"""HellaSwag and MMLU: questions with four endings, one of them right.
 
     items = hellaswag("hellaswag_val.jsonl.zst")
     scores = endings(model, coder, questions(items), "cuda")
     accuracy(is_right(items, scores, by="characters"))
 
-The texts are those of lm-evaluation-harness, version 0.4. The likeliest ending is the answer: by
-the whole ending (the harness says acc), or by its characters (acc_norm), since a longer text is
-less likely whatever it says. HellaSwag is reported by characters, MMLU by the whole.
+The texts are those of lm-evaluation-harness, version 0.4. The model's answer is the likeliest
+ending: by its whole score (`acc` in the harness), or by its score per character (`acc_norm`), since
+a longer text is always less likely. We report HellaSwag by characters and MMLU by the whole.
 
-A model that knows nothing is right once in four times. If the interval of an accuracy holds that,
-nothing was shown but chance.
+A model that knows nothing is right once in four times. An accuracy whose interval holds 25% shows
+nothing but chance.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import zstandard
@@ -41,8 +41,8 @@ Right = NDArray[np.bool_]  # an item each
 
 @dataclass(frozen=True)
 class Item:
-    """Endings begin with the space that joins them to the context. `left_out` are examples that
-    were to stand before the question, and for which there was no room."""
+    """Endings begin with the space that joins them to the context. `left_out` counts the examples
+    before the question that did not fit."""
 
     context: str
     endings: tuple[str, ...]
@@ -51,7 +51,7 @@ class Item:
 
 
 def questions(items: Sequence[Item]) -> list[Question]:
-    """As `likelihood.endings` takes them."""
+    """The input of `likelihood.endings`."""
     return [(item.context, item.endings) for item in items]
 
 
@@ -59,28 +59,24 @@ def questions(items: Sequence[Item]) -> list[Question]:
 
 
 def hellaswag(path: str | os.PathLike[str]) -> list[Item]:
-    """From lines of JSON with activity_label, ctx, endings and label, also packed (.zst)."""
-    lines = _content(Path(path)).decode().split("\n")
-    return [_hellaswag_item(json.loads(line)) for line in lines if line.strip()]
+    """From JSON lines with activity_label, ctx, endings and label."""
+    return [_hellaswag_item(row) for row in json_lines(path)]
 
 
-def _hellaswag_item(row: dict[str, object]) -> Item:
-    """The harness writes the unfinished last sentence, which the data has in lower case, like the
-    beginning of a sentence."""
+def _hellaswag_item(row: dict[str, Any]) -> Item:
+    """As in the harness: the unfinished last sentence, lower case in the data, gets a capital."""
     *before, last = re.split(r"""(?<=[.!?]['")]) |(?<=[.!?]) """, str(row["ctx"]).strip())
     unfinished = not re.search(r"""[.!?]['")]?$""", last)
     context = " ".join([*before, last.capitalize() if unfinished and before else last])
-    given = row["endings"]
-    assert isinstance(given, list)
     return Item(
         _without_marks(f"{row['activity_label']}: {context}"),
-        tuple(" " + _without_marks(ending) for ending in given),
+        tuple(" " + _without_marks(ending) for ending in row["endings"]),
         int(str(row["label"])),
     )
 
 
 def _without_marks(text: str) -> str:
-    """WikiHow's marks in square brackets: [title] parts sentences, others go."""
+    """Without WikiHow's marks in square brackets; [title] becomes a full stop."""
     text = re.sub(r"\[.*?\]", "", text.strip().replace(" [title]", ". "))
     return text.replace("  ", " ")
 
@@ -103,11 +99,12 @@ def mmlu(
     split: str = "test",
 ) -> list[Item]:
     """From the archive of 57 subjects in CSV, with `shots` answered questions of the subject (its
-    `dev` rows) before each. These are left out from the left until all is within `room` tokens.
+    `dev` rows) before each question. The first of these are left out until an item fits into `room`
+    tokens.
 
-    The endings are the letters of the choices; with `full_text` their texts, which the question
-    then does not list (the harness calls this mmlu_continuation). Small models do not know what
-    letters are for, so only the texts tell them apart."""
+    The endings are the letters of the choices. With `full_text` they are the texts of the choices,
+    and the question does not list them (`mmlu_continuation` in the harness): small models do not
+    know what the letters are for, so only the texts can show a difference."""
     if not 0 <= shots <= 5:
         raise ValueError(f"shots={shots}: each subject has 5 answered questions; ask for 0 to 5")
     tables = read_mmlu(path)
@@ -132,7 +129,7 @@ def mmlu(
 
 
 def _longest(items: list[Item], coder: Coder) -> list[int]:
-    """The tokens of each item with its longest ending."""
+    """The number of tokens of each item with its longest ending."""
     texts = (item.context + ending for item in items for ending in item.endings)
     lengths = iter([len(ids) for ids in coder.encode_all(texts)])
     return [max(next(lengths) for _ in item.endings) for item in items]
@@ -143,8 +140,8 @@ def _mmlu_item(
 ) -> Item:
     kind = "questions" if full_text else "multiple choice questions"
     about = f"The following are {kind} (with answers) about {subject.replace('_', ' ')}.\n\n"
-    told = [_asking(one, full_text) + _answers(one, full_text)[one.answer] for one in examples]
-    context = about + "\n\n".join([*told, _asking(row, full_text)])
+    solved = [_asking(one, full_text) + _answers(one, full_text)[one.answer] for one in examples]
+    context = about + "\n\n".join([*solved, _asking(row, full_text)])
     return Item(context, _answers(row, full_text), row.answer, left_out)
 
 
@@ -178,6 +175,15 @@ def _rows(text: str) -> Iterator[Row]:
         yield Row(question, tuple(choices), LETTERS.index(letter))
 
 
+# --- Files
+
+
+def json_lines(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
+    """The rows of a file of JSON lines, also packed (.zst)."""
+    lines = _content(Path(path)).decode().split("\n")
+    return [json.loads(line) for line in lines if line.strip()]
+
+
 def _content(path: Path) -> bytes:
     if path.suffix != ".zst":
         return path.read_bytes()
@@ -192,14 +198,14 @@ By = Literal["whole", "characters", "bytes"]
 
 
 def chosen(scores: Sequence[Score], by: By = "whole") -> int:
-    """The likeliest ending; of equals the first."""
+    """The likeliest ending; of equal ones the first."""
     sizes = [1 if by == "whole" else max(1, getattr(score, by)) for score in scores]
     values = [score.nats / size for score, size in zip(scores, sizes, strict=True)]
     return values.index(max(values))
 
 
 def is_right(items: Sequence[Item], scores: Sequence[Sequence[Score]], by: By = "whole") -> Right:
-    """Whether the model chose the right ending, item by item."""
+    """For each item: whether the model chose the right ending."""
     pairs = zip(items, scores, strict=True)
     return np.array([chosen(found, by) == item.label for item, found in pairs], dtype=np.bool_)
 
@@ -217,7 +223,7 @@ class Accuracy:
 
     @property
     def at_chance(self) -> bool:
-        """Whether a model that knows nothing might have done the same."""
+        """Whether a model that knows nothing might do as well."""
         return self.interval.low <= self.chance <= self.interval.high
 
 
@@ -229,7 +235,7 @@ def accuracy(right: Right, chance: float = 0.25) -> Accuracy:
 
 
 def _wilson(right: int, items: int) -> Interval:
-    """The true shares that make what was found no surprise. Never beyond 0 or 1."""
+    """The true shares that are compatible with the found one, between 0 and 1."""
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
     share, scale = right / items, 1 + z * z / items
     middle = (share + z * z / (2 * items)) / scale
@@ -241,15 +247,15 @@ def _wilson(right: int, items: int) -> Interval:
 class Compared:
     """Two models on the same items."""
 
-    difference: float  # of the shares: the first less the second
-    interval: Interval  # by resampling items, the same for both
+    difference: float  # share of the first less share of the second
+    interval: Interval  # bootstrap over items, the same resamples for both
     first_only: int  # items that only the first has right
     second_only: int
-    p: float  # McNemar, exact: how often a fair coin would share these out as unevenly
+    p: float  # McNemar's exact test: how often a fair coin divides these as unevenly
 
 
 def compared(first: Right, second: Right) -> Compared:
-    """Items that both have right, or both wrong, say nothing about who is better."""
+    """McNemar's test uses only the items that one model has right and the other wrong."""
     if len(first) != len(second):
         raise ValueError(f"{len(first)} and {len(second)} items: pass those of the same task")
     columns = np.stack([first, second, np.ones(len(first))], axis=1).astype(np.float64)

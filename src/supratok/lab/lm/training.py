@@ -1,11 +1,11 @@
-"""One model learns from a stream, until it has read a budget of tokens.
+"""Train one model on a stream until it has read its budget of tokens.
 
     plan = Plan(tokens=50_000_000, seed=0)
     model = train_model(new_decoder(Shape(coder.rows), plan.seed), plan, stream, "cuda").model
 
-As nanoGPT does it: AdamW, a warm-up and a cosine, gradients clipped, weight decay on matrices. On a
-GPU: bfloat16, compiled blocks, fused attention. With a folder, a run that was stopped goes on from
-its last checkpoint, and ends as it would have ended.
+As in nanoGPT: AdamW, a warm-up and a cosine, clipped gradients, weight decay on matrices. On a GPU:
+bfloat16, compiled blocks, fused attention. With a folder, a stopped run resumes from its last
+checkpoint and ends with the same model.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ import torch
 from torch import Tensor, nn
 
 from ...common.progress import Progress
-from .bits import compute_type, narrow
 from .loss import mean_loss
 from .model import Decoder
 from .parts import Sharing
-from .stream import Stream, ahead
+from .precision import autocast_on, compute_type
+from .stream import Stream, prefetched
 
 CHECKPOINT = "checkpoint.pt"
-REVISION = 1  # of models, training and measures: raised when a run would give other figures
+REVISION = 1  # raise it when a change to models, training or measures changes figures
 _BETAS = (0.9, 0.95)  # nanoGPT
 _CLIP = 1.0
-_TOLD = 100  # points of the curve of losses
+_CURVE_POINTS = 100
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a model learns. The same plan for every tokenizer is what makes them comparable."""
+    """How to train. Figures of tokenizers compare only under the same plan."""
 
     tokens: int  # the budget: training stops there
-    batch: int = 32  # windows of a step
-    at_once: int | None = None  # of them on the device together; None: all
+    batch: int = 32  # windows in a step
+    at_once: int | None = None  # windows on the device at a time; None: the whole batch
     rate: float = 1e-3
     # Share of the steps. Choice: long, since budgets are short: with 5% a model of 16 M tokens took
-    # 10% more bits, as attention was late to form (docs/log.md).
+    # 10% more bits, because attention formed late (docs/log.md).
     warm_up: float = 0.3
-    last_rate: float = 0.1  # of `rate`, at the end of the cosine
+    last_rate: float = 0.1  # at the end of the cosine, as a share of `rate`
     decay: float = 0.1
     seed: int = 0
 
@@ -69,13 +69,14 @@ class Plan:
 
 
 @dataclass
-class Learnt:
-    """A model and how it came about. The curve: tokens read, and nats a token since the last."""
+class TrainedModel:
+    """A model, and the figures of its training. A point of the curve: the tokens read, and the mean
+    nats of a token since the point before."""
 
     model: Decoder
     curve: list[tuple[int, float]]
     tokens: int
-    seconds: float  # of the steps alone
+    seconds: float  # steps only
 
 
 def train_model(
@@ -89,21 +90,21 @@ def train_model(
     every: float = 300.0,
     progress: Progress | None = None,
     watch: Callable[[int, float], None] | None = None,
-) -> Learnt:
-    """`folder`: where a checkpoint is written, `every` so many seconds. `watch` is called with
-    tokens and loss at each point of the curve, and may stop the run by raising an exception."""
+) -> TrainedModel:
+    """`folder`: where to write a checkpoint, `every` so many seconds. `watch` gets the tokens and
+    the loss at each point of the curve, and may stop the run by an exception."""
     run = _Run(model.to(device), plan, torch.device(device), sharing)
     if folder is not None:
         run.resume(folder / CHECKPOINT)
     context, steps = model.shape.context, plan.steps(model.shape.context)
-    batches = ahead(stream.batches(plan.batch, context + 1, skip=run.step))
+    batches = prefetched(stream.batches(plan.batch, context + 1, skip=run.step))
     watching = progress or Progress()
     watching.start("model", unit="tokens")
     saved = began = time.monotonic()
     while run.step < steps:
         run.learn(torch.from_numpy(next(batches)), steps)
-        if run.step * _TOLD // steps > (run.step - 1) * _TOLD // steps:
-            tokens, loss = run.tell()
+        if run.step * _CURVE_POINTS // steps > (run.step - 1) * _CURVE_POINTS // steps:
+            tokens, loss = run.add_curve_point()
             watching.at(tokens, steps * plan.batch * context)
             if watch is not None:
                 watch(tokens, loss)
@@ -118,12 +119,12 @@ def train_model(
         run.save(folder / CHECKPOINT)
     watching.end()
     run.fold()
-    return Learnt(model, run.curve, run.step * plan.batch * context, seconds)
+    return TrainedModel(model, run.curve, run.step * plan.batch * context, seconds)
 
 
 @dataclass
 class _Run:
-    """A run as far as it has come."""
+    """The state of a run: everything that a checkpoint holds."""
 
     model: Decoder
     plan: Plan
@@ -132,26 +133,26 @@ class _Run:
     step: int = 0
     seconds: float = 0.0
     curve: list[tuple[int, float]] = field(default_factory=list)
-    _sum: Tensor | None = None  # of losses since the last point of the curve
+    _sum: Tensor | None = None  # the losses since the last point of the curve, added up
     _count: int = 0
 
     def __post_init__(self) -> None:
-        weights, others = list(self.model.parameters()), list(self._others())
+        weights, shared = list(self.model.parameters()), list(self._sharing_parameters())
         groups = [
             {"params": [one for one in weights if one.dim() > 1], "weight_decay": self.plan.decay},
-            {"params": [*(one for one in weights if one.dim() < 2), *others], "weight_decay": 0.0},
+            {"params": [*(one for one in weights if one.dim() < 2), *shared], "weight_decay": 0.0},
         ]
         on_card = self.device.type == "cuda"
         self._optimiser = torch.optim.AdamW(
             groups, lr=self.plan.rate, betas=_BETAS, fused=True if on_card else None
         )
-        if on_card:  # a block at a time: all are alike, whatever the vocabulary
+        if on_card:  # block by block: one compiled program serves all blocks and vocabularies
             torch.set_float32_matmul_precision("high")
             for block in self.model.blocks:
                 block.compile()
 
-    def _others(self) -> Iterator[nn.Parameter]:
-        """What is learnt beside the model, and folded into it at the end."""
+    def _sharing_parameters(self) -> Iterator[nn.Parameter]:
+        """Parameters that `fold` merges into the model at the end."""
         return self.sharing.parameters() if self.sharing is not None else iter(())
 
     def learn(self, batch: Tensor, steps: int) -> None:
@@ -163,7 +164,7 @@ class _Run:
             loss = self._loss(part.to(self.device, non_blocking=True)) / len(parts)
             loss.backward()
             self._sum = loss.detach() + (0.0 if self._sum is None else self._sum)
-        nn.utils.clip_grad_norm_([*self.model.parameters(), *self._others()], _CLIP)
+        nn.utils.clip_grad_norm_([*self.model.parameters(), *self._sharing_parameters()], _CLIP)
         self._optimiser.step()
         self._optimiser.zero_grad(set_to_none=True)
         self.step += 1
@@ -171,12 +172,12 @@ class _Run:
 
     def _loss(self, ids: Tensor) -> Tensor:
         table = self.model.table if self.sharing is None else self.sharing.full(self.model.table)
-        with narrow(self.device):
+        with autocast_on(self.device):
             hidden = self.model(ids[:, :-1], table)
         return mean_loss(hidden.to(compute_type(self.device)), table, ids[:, 1:])
 
-    def tell(self) -> tuple[int, float]:
-        """A new point of the curve."""
+    def add_curve_point(self) -> tuple[int, float]:
+        """Close the mean of the losses since the last point."""
         tokens = self.step * self.plan.batch * self.model.shape.context
         point = (tokens, float(self._sum if self._sum is not None else 0.0) / max(1, self._count))
         self.curve.append(point)
@@ -184,7 +185,7 @@ class _Run:
         return point
 
     def fold(self) -> None:
-        """What was shared becomes the table's own: the model is a plain one."""
+        """Write the shared embeddings into the table: the model is a plain one."""
         if self.sharing is not None:
             with torch.no_grad():
                 self.model.table.copy_(self.sharing.full(self.model.table))
@@ -198,7 +199,7 @@ class _Run:
         }  # fmt: skip
 
     def save(self, path: Path) -> None:
-        """Whole or not at all."""
+        """Write to another file first, so that a checkpoint is never half written."""
         path.parent.mkdir(parents=True, exist_ok=True)
         state = {
             "asked": self._asked(), "step": self.step, "seconds": self.seconds,
@@ -210,14 +211,14 @@ class _Run:
         path.with_suffix(".part").replace(path)
 
     def resume(self, path: Path) -> None:
-        """Go on from a checkpoint, if there is one."""
+        """Load the checkpoint, if there is one."""
         if not path.exists():
             return
         state = torch.load(path, map_location=self.device, weights_only=True)
         if state["asked"] != self._asked():
             raise ValueError(
-                f"{path}: a run of another plan, shape or help ({state['asked']}); remove it, or"
-                " choose another folder"
+                f"{path}: a run of another plan, shape or training aid ({state['asked']}); remove"
+                " it, or choose another folder"
             )
         self.model.load_state_dict(state["model"])
         if self.sharing is not None:

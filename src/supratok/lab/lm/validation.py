@@ -1,15 +1,15 @@
-"""A small model that tells what the tokens of a tokenizer are worth: the paper's validation model.
+"""The paper's validation model: a small model whose perplexity scores a tokenizer.
 
     lesson = Lesson(texts, held_out, tokens=2_000_000, width=256)
     lesson.perplexity(peer)
 
-Paper 3.5 and Appendix B: three layers. The paper gives no more. Choice: a context of 256 tokens,
-and about 250 steps of the optimiser whatever the budget.
+Paper 3.5 and Appendix B: three layers, and nothing more. Choice: a context of 256 tokens, and about
+250 steps of the optimiser for any budget.
 
-Perplexity is of a token, as the paper's score has it. BPE-Standard, the reference, throws blanks
-and ends of lines away. So its model has less to tell than ours, while the blanks are counted among
-the characters of its tokens: it looks better than it is in both. All trials of a size have the
-same reference, so this hardly moves the order among them; it moves their distance from 0.
+The paper's score uses the perplexity of a token. BPE-Standard, the reference, discards blanks and
+line ends. So its model has less to predict than ours, and the blanks still count as characters of
+its tokens: it looks better than it is in both. All trials of a size have the same reference, so
+this hardly changes their order; it changes their distance from 0.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _RATE = 0.64  # Choice: the learning rate times the width; 0.0025 for 256
 _BATCH = 32  # at most
 RUNGS = (0.25, 0.5, 1.0)  # shares of the budget at which perplexity is measured
 
-Told = Callable[[int, float], None]
+OnRung = Callable[[int, float], None]
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a model learns from and is asked about; the same for every tokenizer."""
+    """The text that a model learns from and the text it is tested on, for every tokenizer."""
 
     texts: Sequence[str]
     held_out: Sequence[str]
@@ -48,9 +48,9 @@ class Lesson:
     device: str = "cpu"
     seed: int = 0
 
-    def perplexity(self, peer: Peer, told: Told | None = None) -> float:
-        """Of held-out text after the whole budget. `told` is given the number of each rung, from 0,
-        and the perplexity there; it may end the lesson by an exception."""
+    def perplexity(self, peer: Peer, on_rung: OnRung | None = None) -> float:
+        """The perplexity of held-out text after the whole budget. `on_rung` gets the number of each
+        rung, from 0, and the perplexity there; it may end the lesson by an exception."""
         coder = Coder(peer)
         plan = self._plan()
         model = new_decoder(Shape(coder.rows, LAYERS, self.width, _CONTEXT), self.seed)
@@ -60,8 +60,8 @@ class Lesson:
         def measure() -> float:
             bits = bits_per_character(model, coder, self.held_out, self.device)
             found: float = bits.perplexity
-            if told is not None:
-                told(rungs.reached, found)
+            if on_rung is not None:
+                on_rung(rungs.reached, found)
             rungs.reached += 1
             return found
 
@@ -79,7 +79,7 @@ class Lesson:
 
 @dataclass
 class _Rungs:
-    """How many rungs a lesson has passed."""
+    """The number of rungs that a lesson has passed."""
 
     tokens: int
     reached: int = 0
@@ -89,7 +89,7 @@ class _Rungs:
 
 
 def device_of(name: str) -> str:
-    """`auto` is a graphics card where there is one."""
+    """`auto`: cuda where there is a GPU, otherwise cpu."""
     if name == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     try:
@@ -100,7 +100,7 @@ def device_of(name: str) -> str:
 
 @contextmanager
 def with_threads(count: int) -> Iterator[None]:
-    """Models use so many threads while this lasts."""
+    """Limit torch to this many threads inside the `with` block."""
     before = torch.get_num_threads()
     torch.set_num_threads(count)
     try:
