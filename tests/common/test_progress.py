@@ -1,4 +1,4 @@
-"""What training says while it runs: silence, bars or events, and never too much of it."""
+"""Progress as silence, bars or events, a few times a second at most."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from supratok.common import progress
-from supratok.common.progress import Bars, Events, Progress, make_progress
+from supratok.common.bars import Bars, duration
+from supratok.common.progress import Events, Progress, make_progress
 
 
 class Clock:
-    """Time that passes only when told."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -53,7 +53,7 @@ def test_a_phase_as_events(clock: Clock) -> None:
     ]
 
 
-def test_a_note_stands_with_what_comes_after_it(clock: Clock) -> None:
+def test_a_note_is_shown_with_the_next_position(clock: Clock) -> None:
     stream, screen = io.StringIO(), io.StringIO()
     for told in (Events(stream), Bars(Console(file=screen, width=200))):
         told.start("trials", total=4, unit="trials")
@@ -93,7 +93,7 @@ def test_a_total_may_become_known_late(clock: Clock) -> None:
     assert (known["total"], known["eta"]) == (8, 6)
 
 
-def test_a_phase_that_nobody_ended_ends_when_the_next_starts(clock: Clock) -> None:
+def test_an_open_phase_ends_when_the_next_starts(clock: Clock) -> None:
     stream = io.StringIO()
     told = Events(stream)
     told.start("first")
@@ -141,7 +141,7 @@ def test_on_a_terminal_finished_phases_stay_with_their_facts() -> None:
         shown.end(tokens=3)
         shown.start("merges", total=100, unit="merges")
         shown.at(25)
-    screen = stream.getvalue().rpartition("\x1b[2Kwords")[2]  # as it was drawn last
+    screen = stream.getvalue().rpartition("\x1b[2Kwords")[2]  # the last drawing
     words, measuring, merges = screen.splitlines()[:3]
     assert "100%" in words and "words 680,155" in words
     assert "100%" in measuring and "tokens 3" in measuring
@@ -165,7 +165,7 @@ def test_make_progress() -> None:
 
 
 def test_times_read_like_times() -> None:
-    assert [progress._clock(seconds) for seconds in (0, 59.94, 65, 3723)] == [
+    assert [duration(seconds) for seconds in (0, 59.94, 65, 3723)] == [
         "0.0 s",
         "59.9 s",
         "1:05 min",
@@ -174,7 +174,7 @@ def test_times_read_like_times() -> None:
 
 
 def test_at_is_cheap() -> None:
-    """A million calls must not be felt; the bar is loose, machines are shared."""
+    """The limit is loose, since machines are shared."""
     told = Events(io.StringIO())
     told.start("merges", total=100_000)
     before = time.perf_counter()

@@ -22,7 +22,7 @@ from ..recipe import PRESETS
 from .common import FILES
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted; the finished trials are kept, run it again")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)

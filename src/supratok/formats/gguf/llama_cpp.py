@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from ...common.packages import package
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from .fields import read_header
 from .write import copy_fields
 
@@ -176,7 +176,7 @@ class Served(Tokenizing):
         raise ValueError(f"{path}: llama.cpp cannot read this file; it says: {log[-1000:].strip()}")
 
     def encode_batch(self, texts: list[str]) -> list[list[int]]:
-        return [ids for some in portions(texts, AT_ONCE) for ids in self._encode(some)]
+        return [ids for some in batches(texts, AT_ONCE) for ids in self._encode(some)]
 
     def _encode(self, texts: list[str]) -> Iterator[list[int]]:
         content = [part for text in texts for part in (text, SEPARATOR)]

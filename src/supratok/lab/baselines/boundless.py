@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.huggingface.document import letter_of_byte
 from ...formats.peer import _O200K, _readable
 from .merging import END, Counts, Learner, Symbols
@@ -63,7 +63,7 @@ def _words(texts: Iterable[str]) -> tuple[list[str], Symbols]:
     trainer = own.trainers.WordLevelTrainer(vocab_size=2**31 - 1, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     vocabulary = tokenizer.get_vocab()
-    parts = [_numbers(tokenizer, batch) for batch in portions(texts)]
+    parts = [_numbers(tokenizer, batch) for batch in batches(texts)]
     stream = np.concatenate(parts) if parts else np.array([], dtype=np.int32)
     return sorted(vocabulary, key=vocabulary.__getitem__), stream
 
