@@ -41,7 +41,7 @@ def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
     """For commands that read a whole corpus."""
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add_threads_argument(command)
+    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
     add_reading_arguments(command)
     add(
         "--whole-files",
@@ -50,15 +50,11 @@ def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_threads_argument(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--threads", type=int, metavar="N", help="default: all cores")
-
-
 def add_job_arguments(command: argparse.ArgumentParser, out: str = "the file to write") -> None:
     """For commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
     command.set_defaults(interrupted="interrupted, nothing was written")
-    add_corpus_arguments(command)
     command.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
+    add_corpus_arguments(command)
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
     shown.add_argument("--json", action="store_true", help="show progress as one JSON event a line")

@@ -50,7 +50,6 @@ _PACKERS: dict[str, Callable[[BinaryIO], contextlib.AbstractContextManager[Any]]
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    add_corpus_arguments(command)
     add = command.add_argument
     add(
         "--out",
@@ -85,6 +84,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="draw the histogram to a .png or .svg (default: do not)",
     )
     add("--json", action="store_true", help="print JSON (default: a table and a histogram)")
+    add_corpus_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:

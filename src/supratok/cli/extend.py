@@ -14,7 +14,6 @@ from .common import Job, add_job_arguments
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    add_job_arguments(command, out="the folder to write, new or empty")
     add = command.add_argument
     add("--base", required=True, metavar="PATH", help="a tokenizer.json, or a folder with one")
     add("--add", type=int, required=True, metavar="N", help="new tokens to learn")
@@ -38,6 +37,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="a new token occurs in at least N documents (default: 10)",
     )
+    add_job_arguments(command, out="the folder to write, new or empty")
 
 
 def run(args: argparse.Namespace) -> None:

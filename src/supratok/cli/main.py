@@ -84,7 +84,7 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for verb, what in VERBS.items():
         command = commands.add_parser(
-            verb, help=what, description=f"{verb}: {what}.", epilog=EXIT_CODES
+            verb, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=EXIT_CODES
         )
         if verb == chosen:
             module = importlib.import_module(f".{_MODULES.get(verb, verb)}", __package__)

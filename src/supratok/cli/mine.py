@@ -49,7 +49,6 @@ _SORTS: dict[str, Callable[[Phrase], float]] = {
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    add_corpus_arguments(command)
     add = command.add_argument
     for name, kind, what in (
         ("min-count", int, "a phrase occurs at least N times (default: 100)"),
@@ -80,6 +79,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="json is one object a line (default: table)",
     )
     add("--out", type=Path, metavar="PATH", help="the file to write (default: standard output)")
+    add_corpus_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:

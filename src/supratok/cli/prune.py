@@ -15,10 +15,10 @@ from .summary import summary_of_rework
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
-    add_job_arguments(command)
     command.add_argument(
         "--vocab-size", type=int, required=True, metavar="N", help="tokens to keep, bytes included"
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:

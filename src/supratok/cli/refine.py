@@ -16,17 +16,17 @@ from .summary import summary_of_rework
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
-    add_job_arguments(command)
     command.add_argument(
         "--rounds",
         type=int,
         default=10,
         metavar="N",
-        help="swap at most N times; stops when a round gains nothing (default: 10)",
+        help="at most N rounds of swaps; it stops when one gains nothing (default: 10)",
     )
     command.add_argument(
         "--expressions", action="store_true", help="run the expression pass first (paper 3.3)"
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -19,7 +19,6 @@ from .summary import summary_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    add_job_arguments(command)
     command.set_defaults(usage_error=command.error)
     add = command.add_argument
     add("--vocab-size", type=int, metavar="N", help="tokens to learn; required without --recipe")
@@ -69,6 +68,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="the language of records that name none: of all, or of files by a pattern; may be"
         " repeated (default: found from the text)",
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -115,7 +115,7 @@ class Once:
                 line = self._first.line or json_line(record)
                 self._writer.write(line + b"\n")
                 return
-            self._writer.close()
+            self._writer.close()  # type: ignore[no-untyped-call]
             self._file.close()
         except OSError as error:
             raise CorpusError(
