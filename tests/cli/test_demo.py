@@ -1,4 +1,4 @@
-"""The demo: what it takes for prose, and that it runs from reading to the last line."""
+"""The demo: which text it reads, and that it runs from the first line to the last."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_the_demo_runs_and_prints_its_five_parts(
     places = [out.index(f"\n{number}  ") for number in range(1, 6)]
     assert places == sorted(places)
     assert "MB of English prose" in out and "cross a word" in out
-    assert "If the| " in out  # a phrase, and bars where there is no colour
+    assert "If the| " in out  # a phrase, with bars in place of colours
     assert "documents unchanged" in out
     assert "supratok train my/*.jsonl --vocab-size 32000 --out my.json" in out
     tokenizer = Tokenizer.load("build/demo.json")

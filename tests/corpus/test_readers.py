@@ -1,4 +1,4 @@
-"""Every format and packing gives its documents back, twice; every fault is named or counted."""
+"""Every format and packing returns its documents, twice; readers name or count every fault."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 def batches(texts: Iterable[str], characters: int = 4_000_000) -> Iterator[list[str]]:
     """Lists of texts, each of about so many characters."""
     if isinstance(texts, str):
-        raise TypeError("batches() takes a list of texts, but got one text; pass [text]")
+        raise TypeError("got one text instead of several; pass a list of texts")
     batch: list[str] = []
     size = 0
     for text in texts:
