@@ -1,4 +1,4 @@
-"""The command, run as a user runs it, for every test of it."""
+"""Run the command in a subprocess, as a user does."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def run(*args: object, stdin: bytes = b"", **env: str) -> subprocess.CompletedPr
 
 
 def good(*args: object, stdin: bytes = b"") -> bytes:
-    """The output of a command that must go well."""
+    """The output of a command that must succeed."""
     done = run(*args, stdin=stdin)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
 
 def refused(*args: object, stdin: bytes = b"", code: int = 1, **env: str) -> str:
-    """The one line that says why a command was refused; nothing else is written."""
+    """The error of a command that must fail: one line on stderr and nothing else."""
     done = run(*args, stdin=stdin, **env)
     assert done.returncode == code, done.stderr.decode()
     assert done.stdout == b""

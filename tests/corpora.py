@@ -1,4 +1,4 @@
-"""Small corpora in every format, and what reading them gives."""
+"""Small corpora in every format, and functions that read them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def as_parquet(columns: dict[str, Any], **options: Any) -> bytes:
 
 
 def twice(source: Any, **options: Any) -> list[str]:
-    """The documents of two passes, which must be the same."""
+    """The documents of two readings, which must be equal."""
     with open_corpus(source, **options) as documents:
         first = list(documents)
         assert list(documents) == first
@@ -50,14 +50,14 @@ def twice(source: Any, **options: Any) -> list[str]:
 
 
 def message(source: Any, **options: Any) -> str:
-    """The message of the error that reading must end with."""
+    """The message of the CorpusError that reading must raise."""
     with pytest.raises(CorpusError) as caught, open_corpus(source, **options) as documents:
         list(documents)
     return str(caught.value)
 
 
 def skips(source: Any, **options: Any) -> tuple[list[str], dict[str, int]]:
-    """What is left with `skip_bad`, and what was counted; in both passes alike."""
+    """The documents read with `skip_bad`, and the counts of skipped ones; equal in two readings."""
     with open_corpus(source, skip_bad=True, **options) as documents:
         first = list(documents), dict(documents.skipped)
         assert (list(documents), dict(documents.skipped)) == first

@@ -17,7 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from supratok import Recipe, Tokenizer, train
-from supratok.cli.demo import SENTENCE, read
+from supratok.cli.demo import SENTENCE
+from supratok.cli.demo_text import read
 from supratok.common import _core
 
 WIDTH = 78  # characters of a line

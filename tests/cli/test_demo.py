@@ -1,4 +1,4 @@
-"""The demo: what it takes for prose, and that it runs from reading to the last line."""
+"""The demo: which text it reads, and that it runs from the first line to the last."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from supratok import Tokenizer
-from supratok.cli import demo
+from supratok.cli import demo, demo_text
+from supratok.cli.main import main
 from supratok.corpus import open_corpus
 from supratok.corpus.split import digest, is_held_out
 
@@ -19,7 +20,7 @@ LONG = "This docstring is long enough to be one of the documents of the demo, wh
 
 @pytest.fixture
 def no_topics(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "topics", {})
+    monkeypatch.setattr(demo_text, "topics", {})
 
 
 def write(folder: Path, **files: str) -> None:
@@ -30,7 +31,7 @@ def write(folder: Path, **files: str) -> None:
 
 
 def documents(folder: Path) -> list[str]:
-    prose = demo.read(folder)
+    prose = demo_text.read(folder)
     return sorted(prose.training + prose.unseen)
 
 
@@ -45,12 +46,12 @@ def test_wrapped_lines_are_joined_and_paragraphs_kept_apart() -> None:
         is that of the file.
         """
     joined = ["Return the list of all the names.", "The order of the names is that of the file."]
-    assert list(demo.paragraphs(text)) == joined
+    assert list(demo_text.paragraphs(text)) == joined
 
 
 def test_items_of_a_list_keep_their_lines() -> None:
     text = "There are two of them:\n\n- the first of\n  the two\n- and the other one"
-    assert list(demo.paragraphs(text))[1] == "- the first of the two\n- and the other one"
+    assert list(demo_text.paragraphs(text))[1] == "- the first of the two\n- and the other one"
 
 
 def test_examples_are_dropped_up_to_the_blank_line() -> None:
@@ -63,7 +64,7 @@ def test_examples_are_dropped_up_to_the_blank_line() -> None:
     And this is the end of the story.
     """
     kept = ["This adds a number to the total:", "And this is the end of the story."]
-    assert list(demo.paragraphs(text)) == kept
+    assert list(demo_text.paragraphs(text)) == kept
 
 
 @pytest.mark.parametrize(
@@ -79,12 +80,12 @@ def test_examples_are_dropped_up_to_the_blank_line() -> None:
     ],
 )
 def test_code_tables_and_drawings_are_no_prose(block: str) -> None:
-    assert list(demo.paragraphs(block)) == []
+    assert list(demo_text.paragraphs(block)) == []
 
 
 def test_a_line_of_code_inside_prose_is_dropped_alone() -> None:
     text = "The value of the name\nx[(i+1)*2] = {'a': -1}\nis then used by the caller."
-    assert list(demo.paragraphs(text)) == ["The value of the name is then used by the caller."]
+    assert list(demo_text.paragraphs(text)) == ["The value of the name is then used by the caller."]
 
 
 # --- Files
@@ -118,7 +119,7 @@ def test_repeated_paragraphs_are_kept_once(tmp_path: Path) -> None:
 def test_files_are_never_run_and_bad_ones_counted(tmp_path: Path) -> None:
     write(tmp_path, run=f'"""{LONG}"""\nraise SystemExit', bad="def (:", nul="x\0")
     (tmp_path / "latin.py").write_bytes(b'"""caf\xe9 of the world"""')
-    prose = demo.read(tmp_path)
+    prose = demo_text.read(tmp_path)
     assert (prose.files, prose.skipped) == (4, 3)
     assert prose.training + prose.unseen == [LONG]
 
@@ -133,11 +134,11 @@ def test_packages_are_left_out_and_tests_give_comments_only(tmp_path: Path) -> N
 
 
 def test_unseen_documents_are_not_those_that_training_prunes_by() -> None:
-    prose = demo.read(STDLIB / "json")
+    prose = demo_text.read(STDLIB / "json")
     assert prose.unseen
     assert not any(is_held_out(digest(text)) for text in prose.unseen)
     assert any(is_held_out(digest(text)) for text in prose.training)
-    assert demo.read(STDLIB / "json") == prose
+    assert demo_text.read(STDLIB / "json") == prose
 
 
 # --- All of it
@@ -154,7 +155,7 @@ def test_the_demo_runs_and_prints_its_five_parts(
     places = [out.index(f"\n{number}  ") for number in range(1, 6)]
     assert places == sorted(places)
     assert "MB of English prose" in out and "cross a word" in out
-    assert "If the| " in out  # a phrase, and bars where there is no colour
+    assert "If the| " in out  # a phrase, with bars in place of colours
     assert "documents unchanged" in out
     assert "supratok train my/*.jsonl --vocab-size 32000 --out my.json" in out
     tokenizer = Tokenizer.load("build/demo.json")
@@ -162,6 +163,14 @@ def test_the_demo_runs_and_prints_its_five_parts(
     assert Tokenizer.load("build/demo.plain.json").report["passes"]["multiword"]["accepted"] == 0
     with open_corpus(Path("build/demo.unseen.jsonl")) as unseen:
         assert f"each of the {len(list(unseen)):,} documents" in out
+    commands, code = out.split("In a shell:\n")[1].split("\nIn Python:\n")
+    *hints, training = (line.split("supratok ")[1].split() for line in commands.split("\n") if line)
+    assert [hint[0] for hint in hints] == ["inspect", "count", "compare"]
+    assert training[0] == "train"
+    assert [main(hint) for hint in hints] == [0, 0, 0]
+    *shown, last = code.strip().splitlines()
+    exec("\n".join(shown), {})
+    assert last.startswith("mine = supratok.train(") and compile(last, "demo", "exec")
 
 
 @pytest.mark.parametrize(

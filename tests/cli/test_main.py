@@ -1,4 +1,4 @@
-"""The command, run as a user runs it: what it writes, what it says, and its exit codes."""
+"""The command in a subprocess, as a user runs it: its output, its messages, its exit codes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from commands import COMMAND, ODD, documents, good, refused, run
 from supratok import Recipe, Tokenizer, train
-from supratok.cli.main import main
+from supratok.cli.main import VERBS, main
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,8 @@ def test_whole_files_and_standard_input(folder: Path, tmp_path: Path) -> None:
     assert Tokenizer.load(out).report["documents"] == 300
 
 
-def test_what_is_wrong_is_refused_at_the_door(folder: Path, tmp_path: Path) -> None:
-    """Before anything is read: the corpus named here is not even there."""
+def test_train_refuses_bad_options_before_it_reads(folder: Path, tmp_path: Path) -> None:
+    """Before it reads the corpus: the one named here does not exist."""
     out = tmp_path / "out.json"
     absent = ("train", tmp_path / "absent.txt")
     assert "vocab_size=100" in refused(*absent, "--vocab-size", 100, "--out", out)
@@ -133,14 +133,22 @@ def test_version() -> None:
     assert good("--version").startswith(b"supratok ")
 
 
+def test_help_names_the_verbs_and_the_exit_codes() -> None:
+    codes = b"0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe"
+    for args in (("--help",), ("train", "--help"), ("import", "--help")):
+        assert codes in good(*args)
+    assert all(verb.encode() in good("--help") for verb in VERBS)
+    assert b"default: all cores" in good("train", "--help")
+
+
 def heed_interrupts() -> None:
     """A background job of a shell would ignore Ctrl-C, and so would its children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Press Ctrl-C, and again if nothing happens: a signal that comes in the moment before Python
-    waits for input is seen only after some came, and here none will."""
+    """Press Ctrl-C, and again if nothing happens: Python notices a signal that arrives just before
+    it waits for input only after some input, and here none comes."""
     for _ in range(5):
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -326,11 +334,11 @@ def test_compare_refuses_what_it_does_not_know(folder: Path, tmp_path: Path) -> 
     assert "pip install supratok[compare]" in said
 
 
-def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, object] = {}
+def test_train_passes_the_language_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passed: dict[str, object] = {}
 
     def watched(*args: Any, **options: Any) -> Tokenizer:
-        told.update(options)
+        passed.update(options)
         return train(*args, **options)
 
     monkeypatch.setattr("supratok.cli.train.train", watched)
@@ -338,6 +346,6 @@ def test_train_is_told_the_language(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     path.write_text("kitap kitaplar\n" * 9, encoding="utf-8")
     command = ["train", str(path), "--vocab-size", "300", "--out", str(tmp_path / "t"), "--quiet"]
     assert main(command) == 0
-    assert (told["lang_key"], told["lang"]) == ("lang", None)
+    assert (passed["lang_key"], passed["lang"]) == ("lang", None)
     assert main([*command, "--lang-key", "code", "--lang", "tr"]) == 0
-    assert (told["lang_key"], told["lang"]) == ("code", {"*": "tr"})
+    assert (passed["lang_key"], passed["lang"]) == ("code", {"*": "tr"})

@@ -1,4 +1,4 @@
-"""What training says while it runs: silence, bars or events, and never too much of it."""
+"""Progress as silence, bars or events, a few times a second at most."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from supratok.common import progress
-from supratok.common.progress import Bars, Events, Progress, make_progress
+from supratok.common.bars import Bars, duration
+from supratok.common.progress import Events, Progress, make_progress
 
 
 class Clock:
-    """Time that passes only when told."""
+    """A clock that the test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -38,12 +38,12 @@ def events(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def test_a_phase_as_events(clock: Clock) -> None:
     stream = io.StringIO()
-    with Events(stream) as told:
-        told.start("words", total=200, unit="B")
+    with Events(stream) as shown:
+        shown.start("words", total=200, unit="B")
         clock.now += 10
-        told.at(50)
+        shown.at(50)
         clock.now += 2
-        told.end(words=680_155, share=np.float64(0.5), most=np.int64(7))
+        shown.end(words=680_155, share=np.float64(0.5), most=np.int64(7))
     position = {"phase": "words", "total": 200, "unit": "B"}
     assert events(stream) == [
         {"event": "start", **position, "done": 0, "seconds": 0, "eta": None},
@@ -53,15 +53,15 @@ def test_a_phase_as_events(clock: Clock) -> None:
     ]
 
 
-def test_a_note_stands_with_what_comes_after_it(clock: Clock) -> None:
+def test_a_note_is_shown_with_the_next_position(clock: Clock) -> None:
     stream, screen = io.StringIO(), io.StringIO()
-    for told in (Events(stream), Bars(Console(file=screen, width=200))):
-        told.start("trials", total=4, unit="trials")
-        told.note("best 0.12")
+    for shown in (Events(stream), Bars(Console(file=screen, width=200))):
+        shown.start("trials", total=4, unit="trials")
+        shown.note("best 0.12")
         clock.now += 10
-        told.at(1)
-        told.start("others")
-        told.end()
+        shown.at(1)
+        shown.start("others")
+        shown.end()
     notes = [event.get("note") for event in events(stream)]
     assert notes == [None, "best 0.12", "best 0.12", None, None]
     assert "trials: 25% 1 trials, 10.0 s, about 30.0 s left; best 0.12\n" in screen.getvalue()
@@ -69,12 +69,12 @@ def test_a_note_stands_with_what_comes_after_it(clock: Clock) -> None:
 
 def test_events_come_five_times_a_second_and_the_last_always(clock: Clock) -> None:
     stream = io.StringIO()
-    told = Events(stream)
-    told.start("merges", total=1000)
+    shown = Events(stream)
+    shown.start("merges", total=1000)
     for done in range(1, 1001):
         clock.now += 0.001
-        told.at(done)
-    told.end()
+        shown.at(done)
+    shown.end()
     seen = [event["done"] for event in events(stream) if event["event"] == "progress"]
     assert (seen[0], seen[-1]) == (1, 1000)
     assert 5 <= len(seen) <= 7
@@ -82,24 +82,24 @@ def test_events_come_five_times_a_second_and_the_last_always(clock: Clock) -> No
 
 def test_a_total_may_become_known_late(clock: Clock) -> None:
     stream = io.StringIO()
-    told = Events(stream)
-    told.start("runs")
+    shown = Events(stream)
+    shown.start("runs")
     clock.now += 1
-    told.at(1)
+    shown.at(1)
     clock.now += 1
-    told.at(2, total=8)
+    shown.at(2, total=8)
     unknown, known = events(stream)[1:]
     assert (unknown["total"], unknown["eta"]) == (None, None)
     assert (known["total"], known["eta"]) == (8, 6)
 
 
-def test_a_phase_that_nobody_ended_ends_when_the_next_starts(clock: Clock) -> None:
+def test_an_open_phase_ends_when_the_next_starts(clock: Clock) -> None:
     stream = io.StringIO()
-    told = Events(stream)
-    told.start("first")
-    told.start("second")
-    told.end()
-    told.end()  # once is enough
+    shown = Events(stream)
+    shown.start("first")
+    shown.start("second")
+    shown.end()
+    shown.end()  # once is enough
     assert [(event["event"], event["phase"]) for event in events(stream)] == [
         ("start", "first"),
         ("end", "first"),
@@ -141,7 +141,7 @@ def test_on_a_terminal_finished_phases_stay_with_their_facts() -> None:
         shown.end(tokens=3)
         shown.start("merges", total=100, unit="merges")
         shown.at(25)
-    screen = stream.getvalue().rpartition("\x1b[2Kwords")[2]  # as it was drawn last
+    screen = stream.getvalue().rpartition("\x1b[2Kwords")[2]  # the last drawing
     words, measuring, merges = screen.splitlines()[:3]
     assert "100%" in words and "words 680,155" in words
     assert "100%" in measuring and "tokens 3" in measuring
@@ -165,7 +165,7 @@ def test_make_progress() -> None:
 
 
 def test_times_read_like_times() -> None:
-    assert [progress._clock(seconds) for seconds in (0, 59.94, 65, 3723)] == [
+    assert [duration(seconds) for seconds in (0, 59.94, 65, 3723)] == [
         "0.0 s",
         "59.9 s",
         "1:05 min",
@@ -174,10 +174,10 @@ def test_times_read_like_times() -> None:
 
 
 def test_at_is_cheap() -> None:
-    """A million calls must not be felt; the bar is loose, machines are shared."""
-    told = Events(io.StringIO())
-    told.start("merges", total=100_000)
+    """The limit is loose, since machines are shared."""
+    shown = Events(io.StringIO())
+    shown.start("merges", total=100_000)
     before = time.perf_counter()
     for done in range(100_000):
-        told.at(done)
+        shown.at(done)
     assert time.perf_counter() - before < 1.0

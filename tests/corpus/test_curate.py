@@ -1,4 +1,4 @@
-"""Entropy is its definition to the last bit; retention depends on the text alone."""
+"""Entropy equals its definition to the last bit; which documents are kept depends on the text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_is_the_definition_to_the_last_bit(text: str) -> None:
 
 
 def test_many_different_pairs() -> None:
-    """The table of pairs grows, more than once, and is small again for the next text."""
+    """The table of pairs grows more than once, and starts small for the next text."""
     rng = random.Random(5)
     codes = [code for code in range(0x3000, 0x110000, 7) if not 0xD800 <= code < 0xE000]
     long = "".join(chr(rng.choice(codes)) for _ in range(70_000))
@@ -130,10 +130,10 @@ def test_the_choice_depends_on_the_text_alone() -> None:
     assert kept == again
     assert curator.report() == other.report()
     assert json.loads(json.dumps(curator.report())) == curator.report()
-    # Duplicates are decided alike, and a second reading is not recorded.
+    # Duplicates share their fate, and the report ignores a second reading.
     assert {text for text in texts if curator.keeps(text, digest(text), record=False)} == kept
     assert curator.report() == other.report()
-    # More is kept by a larger share, never other documents.
+    # A larger share keeps more documents, and all that a smaller one keeps.
     assert kept <= kept_of(texts, Curation(keep=(0.2, 0.6, 0.95)))[0]
 
 

@@ -1,4 +1,4 @@
-"""Turkish and Finnish are told from the rest, by the record or by the text."""
+"""The record or the text distinguishes Turkish and Finnish from other languages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_records_name_their_language(tmp_path: Path) -> None:
     for source in (path, records, iter(records)):
         with open_corpus(source) as corpus:
             assert list(corpus.documents()) == expected
-            assert list(corpus.documents()) == expected  # also from the copy of what reads once
+            assert list(corpus.documents()) == expected  # also from the copy of an iterator
             assert list(corpus) == [text for text, _ in expected]
     with open_corpus(iter([{"text": "a", "code": "tr"}]), lang_key="code") as corpus:
         assert [list(corpus.documents()) for _ in range(2)] == [[Document("a", "tr")]] * 2
@@ -112,7 +112,7 @@ def test_training_counts_the_documents_of_a_language() -> None:
 
 
 def test_files_have_languages(tmp_path: Path) -> None:
-    """By pattern; what a record says goes first."""
+    """By pattern; the language of a record overrides it."""
     for name in ("tr", "fi", "en"):
         (tmp_path / name).mkdir()
         line = '{"text": "a"}\n{"text": "b", "lang": "de"}\n'

@@ -1,4 +1,4 @@
-"""Every format and packing gives its documents back, twice; every fault is named or counted."""
+"""Every format and packing returns its documents, twice; readers name or count every fault."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from corpora import (
     write,
 )
 from supratok.corpus import open_corpus
-from supratok.corpus.readers import Pass, read_text, split_lines
+from supratok.corpus.readers import Reading, read_text, split_lines
 
 # --- Formats ---------------------------------------------------------------------------------
 
@@ -101,10 +101,10 @@ def test_text_key(tmp_path: Path) -> None:
 @given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))))
 def test_any_lines(texts: list[str]) -> None:
     blocks = ["\n".join(texts).encode()[at : at + 3] for at in range(0, 9999, 3)]
-    now = Pass("text", "lang", False, False)
+    reading = Reading("text", "lang", False, False)
     expected = [text.removesuffix("\r") for text in texts[:-1]] + texts[-1:]
     expected = [text for text in expected if text.encode().strip()]
-    found = [text for text, _ in read_text(split_lines(iter(blocks)), "a", now)]
+    found = [text for text, _ in read_text(split_lines(iter(blocks)), "a", reading)]
     assert found == expected
 
 

@@ -1,4 +1,4 @@
-"""Whatever is passed, two passes give the same documents, in bounded memory."""
+"""Two readings of any source give the same documents, in bounded memory."""
 
 from __future__ import annotations
 
@@ -134,14 +134,14 @@ def test_iterables() -> None:
 
 
 class Rows:
-    """As a `datasets.Dataset`: starts anew each time, and yields a dict for each row."""
+    """Like a `datasets.Dataset`: starts again each time, and yields a dict for each row."""
 
     def __iter__(self) -> Iterator[dict[str, object]]:
         return iter([{"text": "a", "label": 0}, {"text": "b", "label": 1}])
 
 
 class Splits(dict[str, Rows]):
-    """As a `datasets.DatasetDict`."""
+    """Like a `datasets.DatasetDict`."""
 
 
 def test_datasets_stand_in() -> None:
@@ -159,7 +159,7 @@ def test_datasets() -> None:
 
 
 class DataFrame:
-    """As a table of pandas: yields the names of its columns."""
+    """Like a table of pandas: yields the names of its columns."""
 
     columns = ("text", "id")
 
@@ -168,7 +168,7 @@ class DataFrame:
 
 
 class Derived(DataFrame):
-    """As a table of geopandas."""
+    """Like a table of geopandas."""
 
 
 def test_tables_are_refused() -> None:
@@ -205,7 +205,7 @@ def temporary(folder: Path) -> list[Path]:
 
 @pytest.fixture
 def spool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which temporary copies are made."""
+    """The folder of the temporary copies."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -292,7 +292,7 @@ def test_stdin_among_files_keeps_its_own_skips(
     assert skips([str(path), "-", str(path)]) == (["one", "two", "one"], {"invalid UTF-8": 4})
     feed(monkeypatch, b"\xff\ntwo\n\xff\n")
     with open_corpus([str(path), "-"], skip_bad=True) as documents:
-        next(itertools.islice(documents, 1, None))  # left midway through standard input
+        next(itertools.islice(documents, 1, None))  # stops midway through standard input
         list(documents)
         assert documents.skipped == {"invalid UTF-8": 3}
 
@@ -338,7 +338,7 @@ def records(count: int) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
 def test_memory_does_not_grow(tmp_path: Path, name: str) -> None:
-    """20 MB of documents pass through in 3 MB."""
+    """Reading 20 MB of documents takes 3 MB."""
     opener: Any = {"l": open, "z": gzip.open, "t": zstandard.open}[name[-1]]
     with opener(tmp_path / name, "wb") as file:
         for record in records(20_000):
@@ -347,7 +347,7 @@ def test_memory_does_not_grow(tmp_path: Path, name: str) -> None:
 
 
 def test_memory_of_a_generator_does_not_grow() -> None:
-    """Neither while it is copied nor while the copy is read."""
+    """Neither during the copying nor during the reading of the copy."""
     with open_corpus(json.loads(record) for record in records(20_000)) as documents:
         assert peak(documents) < 3 << 20
         assert peak(documents) < 3 << 20

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from peers import MAKERS, documents
-from supratok.corpus.batches import portions
+from supratok.corpus.batches import batches
 from supratok.formats.peer import Batching, Peer, Spelling, open_any
 from supratok.lab.measure.composition import CLASSES, class_of, classes, composition, sentences_in
 from supratok.lab.measure.cost import peak_bytes, speed, spent
@@ -110,7 +110,7 @@ def test_batches_change_nothing(
     peers: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = count(peers("supratok.json"), TEXTS)
-    monkeypatch.setattr(portions, "__defaults__", (1,))
+    monkeypatch.setattr(batches, "__defaults__", (1,))
     again = count(peers("supratok.json"), TEXTS)
     assert all(map(np.array_equal, astuple(again), astuple(whole)))
 

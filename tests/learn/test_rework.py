@@ -1,4 +1,4 @@
-"""`prune`, `refine`, recipes and stories, run as a user runs them."""
+"""`prune`, `refine`, recipes and summaries, run as a user runs them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from supratok import Recipe, Tokenizer, train
 from supratok.cli.main import main
-from supratok.cli.summary import afterwards, story
+from supratok.cli.summary import summary_of, summary_of_rework
 from supratok.learn.prune import ROUNDS
 from supratok.learn.rework import pruned, refined
 from supratok.recipe import Curation, Expressions, Screen, Seeds
@@ -138,10 +138,10 @@ def test_passes_of_the_same_name_are_numbered() -> None:
         tokenizer = pruned(tokenizer, DOCUMENTS, size, 1, False)
     passes = tokenizer.report["passes"]
     assert [passes[name]["dropped"] for name in ("pruning 2", "pruning 3")] == [100, 100]
-    assert [line for line in story(tokenizer) if line.startswith("pruning")][1:] == [
+    assert [line for line in summary_of(tokenizer) if line.startswith("pruning")][1:] == [
         "pruning: 100 of 442 tokens dropped", "pruning: 100 of 342 tokens dropped",
     ]  # fmt: skip
-    assert len(list(afterwards(tokenizer))) == 3
+    assert len(list(summary_of_rework(tokenizer))) == 3
 
 
 def test_what_is_wrong_is_refused_at_the_door(
@@ -222,16 +222,16 @@ def test_a_bad_recipe_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert f"{file}: [boundaries] max_words=0: must be" in capfd.readouterr().err
 
 
-# --- Stories
+# --- Summaries
 
 
-def test_the_story_of_every_pass() -> None:
+def test_the_summary_of_every_pass() -> None:
     recipe = Recipe(
         vocab_size=600, segmentation="fewest", curation=Curation(), seeds=Seeds(min_count=5),
         screen=Screen(min_documents=2), expressions=Expressions(min_pmi=1.0), refine=2,
     )  # fmt: skip
     tokenizer = train(DOCUMENTS, recipe, threads=1, progress=False)
-    lines = list(story(tokenizer))
+    lines = list(summary_of(tokenizer))
     heads = list(dict.fromkeys(line.split(":")[0] for line in lines))
     assert heads == [
         "documents", "curation", "scripts", "seeds", "traditional", "multiword", "crossover",
@@ -247,14 +247,14 @@ def test_the_story_of_every_pass() -> None:
     assert f"{passes['refinement'][0]['held_out_tokens_before']:,} to " in told
 
 
-def test_the_story_of_scripts() -> None:
+def test_the_summary_of_scripts() -> None:
     facts = {
         "documents": {"tr": 9, "fi": 0}, "suffixes": {"tr": ["lar", "ler"]},
         "bigrams": {"kept": 1200, "gated": 30, "cuts": 44}, "hamza_groups": 5,
     }  # fmt: skip
     plain = trained("merges")
     tokenizer = Tokenizer(plain.vocabulary, plain.recipe, {"passes": {"scripts": facts}})
-    assert list(story(tokenizer))[:3] == [
+    assert list(summary_of(tokenizer))[:3] == [
         "scripts: without spaces: 1,200 bigrams join, 30 rare ones cut 44 times",
         "scripts: tr: 9 documents; suffixes lar ler",
         "scripts: hamza: 5 groups of Arabic words pooled",

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Boundaries, Recipe, reference
-from supratok.cli.summary import story
+from supratok.cli.summary import summary_of
 from supratok.common.progress import Events
 from supratok.learn.screen import boundary_entropy, floor_for
 from supratok.recipe import Screen, Segmentation
@@ -143,7 +143,7 @@ def test_a_phrase_that_always_goes_on_is_dropped(segmentation: Segmentation) -> 
     assert " in order" not in phrases(after) and " in time" in phrases(after)
     report = after.report["passes"]["multiword"]
     assert report["blurred_boundaries"] > 0
-    assert f"{report['blurred_boundaries']} with blurred boundaries" in "\n".join(story(after))
+    assert f"{report['blurred_boundaries']} with blurred boundaries" in "\n".join(summary_of(after))
     assert "blurred_boundaries" not in before.report["passes"]["multiword"]
     assert before.vocab_size == after.vocab_size
 

@@ -381,7 +381,7 @@ def test_options_of_a_recipe(text: Path, tmp_path: Path) -> None:
 
 def test_errors_are_one_line(text: Path, tmp_path: Path) -> None:
     assert "min_count=0" in refused("mine", text, "--min-count", 0)
-    assert "--top 0: at least 1" in refused("mine", text, "--top", 0)
+    assert "--top 0: must be at least 1" in refused("mine", text, "--top", 0)
     assert "a folder" in refused("mine", text, "--out", tmp_path)
     assert "nowhere.txt" in refused("mine", tmp_path / "nowhere.txt")
     bad = tmp_path / "bad.toml"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Recipe, Tokenizer
-from supratok.cli.inspect import learnt
+from supratok.cli.inspect import describe
 from supratok.formats.listing import Kind, Roles, listing_of
 from supratok.learn.rework import pruned, refined
 from supratok.tokenizer.ids import Layout
@@ -175,7 +175,7 @@ def test_work_afterwards_is_refused(tokenizer: Tokenizer) -> None:
 
 
 def test_inspection(tokenizer: Tokenizer) -> None:
-    facts = learnt(tokenizer, tokenizer.usage(corpus(4, 50)), 5)
+    facts = describe(tokenizer, tokenizer.usage(corpus(4, 50)), 5)
     assert facts["born"]["byte"]["tokens"] == 256
     assert facts["born"]["special"]["tokens"] == 2
     assert facts["born"]["always"]["tokens"] == len(ALWAYS)

@@ -22,7 +22,7 @@ from .common import FILES
 DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted; finished rows are kept, run it again to resume")
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)

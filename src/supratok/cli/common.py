@@ -1,53 +1,81 @@
-"""What the commands share: options, output, and looking before an hour of work."""
+"""Code that the verbs share: arguments, input, output, and checks before an hour of work."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..common.files import refuse_unwritable
 from ..common.progress import Events
-from ..corpus import Corpus
-from ..tokenizer import Tokenizer
+from ..corpus import Corpus, open_corpus
+from ..tokenizer import Tokenizer, usable_threads
 
 FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
+TOKENIZER = "a supratok file, or a folder that export wrote"
+ANY_TOKENIZER = (
+    "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst), or a"
+    " folder that holds one"
+)
 
 
-def reading_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--text-key", default="text", metavar="KEY", help="of JSON and parquet")
-    command.add_argument("--skip-bad", action="store_true", help="leave out what cannot be read")
+# --- Arguments ---------------------------------------------------------------------------------
 
 
-def making_options(command: argparse.ArgumentParser, out: str = "the file to write") -> None:
-    """Of the commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
-    command.set_defaults(interrupted="interrupted, nothing was written")
+def add_reading_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add(
+        "--text-key",
+        default="text",
+        metavar="KEY",
+        help="the key or column of the text in JSON and parquet (default: text)",
+    )
+    add("--skip-bad", action="store_true", help="skip and count records that cannot be read")
+
+
+def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
+    """For commands that read a whole corpus."""
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--out", type=Path, required=True, metavar="PATH", help=out)
-    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
-    reading_options(command)
-    add("--whole-files", action="store_true", help="a text file is one document, not its lines")
+    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    add_reading_arguments(command)
+    add(
+        "--whole-files",
+        action="store_true",
+        help="a text file is one document (default: each line is one)",
+    )
+
+
+def add_job_arguments(command: argparse.ArgumentParser, out: str = "the file to write") -> None:
+    """For commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
+    command.set_defaults(interrupted="interrupted, nothing was written")
+    command.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
+    add_corpus_arguments(command)
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
-    shown.add_argument("--json", action="store_true", help="progress as JSON, an event a line")
+    shown.add_argument("--json", action="store_true", help="show progress as one JSON event a line")
 
 
-class Making:
-    """From the first reading to the file: options for the work, and what is told at its end.
+# --- From a corpus to a tokenizer --------------------------------------------------------------
 
-    making = Making(args)
-    tokenizer = train([...], recipe, **making.options)
-    making.save(tokenizer, "learnt", story(tokenizer))
+
+class Job:
+    """A command from its arguments to its last line: options for the library, and the result.
+
+    job = Job(args)
+    tokenizer = train(job.files, recipe, **job.options)
+    job.save(tokenizer, "learnt", summary_of(tokenizer))
     """
 
     def __init__(self, args: argparse.Namespace) -> None:
-        check_writable(args.out)
+        usable_threads(args.threads)  # a bad number fails now
         self._args, self._began = args, time.monotonic()
         self._events = Events(sys.stderr) if args.json else None
+        self.files = paths(args.files)
         self.options: dict[str, Any] = {
             "threads": args.threads,
             "progress": self._events or not args.quiet,
@@ -56,23 +84,24 @@ class Making:
             "skip_bad": args.skip_bad,
         }
 
-    @property
-    def files(self) -> list[Path]:
-        """Paths: so that a misspelt file is an error, never a text."""
-        return [Path(name) for name in self._args.files]
+    def save(self, tokenizer: Tokenizer, done: str, summary: Iterable[str]) -> None:
+        """Write the tokenizer to --out, and finish."""
+        tokenizer.save(self._args.out)
+        self._args.interrupted = f"interrupted, after {self._args.out} was written"
+        size = tokenizer.vocab_size
+        facts = {"vocab_size": size}
+        self.finish(facts, f"{size:,} tokens, {done}", tokenizer.report, summary)
 
-    def save(self, tokenizer: Tokenizer, done: str, story: Iterable[str]) -> None:
-        """Write the file, and tell people or programs about it."""
-        out = self._args.out
-        tokenizer.save(out)
-        self._args.interrupted = f"interrupted, after {out} was written"
-        seconds = round(time.monotonic() - self._began, 2)
+    def finish(
+        self, facts: dict[str, Any], done: str, report: dict[str, Any], summary: Iterable[str]
+    ) -> None:
+        """Print the result: for programs with --json, for people without it."""
+        out, seconds = self._args.out, round(time.monotonic() - self._began, 2)
         if self._events:
-            facts = {"out": str(out), "vocab_size": tokenizer.vocab_size, "seconds": seconds}
-            self._events.emit("done", **facts, report=tokenizer.report)
+            result = {"out": str(out), **facts, "seconds": seconds, "report": report}
+            self._events.emit("done", **result)
         elif not self._args.quiet:
-            head = f"{out}: {tokenizer.vocab_size:,} tokens, {done} in {seconds:,.1f} s"
-            print(head, *story, sep="\n", file=sys.stderr)
+            print(f"{out}: {done} in {seconds:,.1f} s", *summary, sep="\n", file=sys.stderr)
 
 
 def check_writable(out: Path, option: str = "--out") -> None:
@@ -81,21 +110,44 @@ def check_writable(out: Path, option: str = "--out") -> None:
     refuse_unwritable(out, f"{option} {out}")
 
 
-def called(name: str) -> str:
+# --- Input and output --------------------------------------------------------------------------
+
+
+def paths(names: Iterable[str]) -> list[Path]:
+    """As `Path`, so that the library refuses a misspelt file and never reads it as a text."""
+    return [Path(name) for name in names]
+
+
+def open_whole(name: str, args: argparse.Namespace) -> Corpus:
+    """A corpus in which a text file is one text, its newlines included."""
+    return open_corpus(Path(name), text_key=args.text_key, whole_files=True, skip_bad=args.skip_bad)
+
+
+@contextlib.contextmanager
+def open_input(name: str) -> Iterator[BinaryIO]:
+    """A file, or standard input for "-"."""
+    if name == "-":
+        yield sys.stdin.buffer
+    else:
+        with open(name, "rb") as file:
+            yield file
+
+
+def display_name(name: str) -> str:
     return "standard input" if name == "-" else name
 
 
-def put(line: str) -> None:
-    write(line.encode() + b"\n")
+def print_line(line: str) -> None:
+    write_output(line.encode() + b"\n")
 
 
-def write(data: bytes) -> None:
+def write_output(data: bytes) -> None:
     """All of it: under PYTHONUNBUFFERED a single write to a pipe may take only the beginning."""
     rest = memoryview(data)
     while rest:
         rest = rest[sys.stdout.buffer.write(rest) :]
 
 
-def tell_skipped(name: str, corpus: Corpus) -> None:
+def print_skipped(name: str, corpus: Corpus) -> None:
     for reason, count in sorted(corpus.skipped.items()):
-        print(f"{called(name)}: skipped {count:,} records: {reason}", file=sys.stderr)
+        print(f"{display_name(name)}: skipped {count:,} records: {reason}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`supratok export`: a folder that transformers, vLLM, SentencePiece and llama.cpp open.
+"""`supratok export`: write a folder for transformers, vLLM, SentencePiece and llama.cpp.
 
 supratok export my.json my-model --eos '</s>' --pad '<pad>'
 supratok export my.json my-model --format huggingface --chat-template chat.jinja
@@ -15,38 +15,38 @@ from pathlib import Path
 from ..formats.export import FORMATS, export
 from ..formats.listing import Roles
 from ..tokenizer import Tokenizer
-from .common import put
+from .common import TOKENIZER, print_line
 from .show import new_console
 from .verify import show_verification
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
     add = command.add_argument
-    add("tokenizer", metavar="TOKENIZER", help="a supratok file")
-    add("folder", metavar="FOLDER", help="to write to; other files in it stay")
+    add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
+    add("folder", metavar="FOLDER", help="the folder to write to; other files in it stay")
     add(
         "--format",
         action="append",
         choices=list(FORMATS),
-        help="may be repeated; all that apply, unless said",
+        help="a format to write; may be repeated (default: all that apply)",
     )
-    role_options(command)
-    add("--json", action="store_true", help="the result as JSON")
+    add_role_arguments(command)
+    add("--json", action="store_true", help="print JSON (default: a table)")
 
 
-def role_options(command: argparse.ArgumentParser) -> None:
+def add_role_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     for role, what in (
         ("bos", "begins a text"),
         ("eos", "ends a text"),
         ("pad", "fills up a batch"),
-        ("unk", "stands for the unknown, which does not occur"),
+        ("unk", "means unknown text, which never occurs"),
     ):
-        add(f"--{role}", metavar="T", help=f"the special token that {what}")
+        add(f"--{role}", metavar="T", help=f"the special token that {what} (default: none)")
     add("--add-bos", action="store_true", help="put bos before each text")
     add("--add-eos", action="store_true", help="put eos after each text")
-    add("--chat-template", type=Path, metavar="FILE", help="in Jinja, as transformers reads it")
+    add("--chat-template", type=Path, metavar="FILE", help="a Jinja template (default: none)")
 
 
 def roles_of(args: argparse.Namespace) -> Roles:
@@ -63,7 +63,9 @@ def run(args: argparse.Namespace) -> None:
         facts = {"files": done.files, "left_out": done.left_out, "seconds": seconds}
         rows = [dataclasses.asdict(row) for row in done.verification.rows]
         missing = done.verification.missing
-        put(json.dumps({"folder": args.folder, **facts, "verified": rows, "missing": missing}))
+        print_line(
+            json.dumps({"folder": args.folder, **facts, "verified": rows, "missing": missing})
+        )
         return
     console = new_console()
     console.print(f"{args.folder}: {', '.join(done.files)} in {seconds:,.1f} s")

@@ -1,19 +1,82 @@
-"""What a tokenizer has learnt, for `supratok inspect`."""
+"""`supratok inspect`: show the recipe, the tokens and the training of a tokenizer.
+
+supratok inspect my.json
+supratok inspect my.json --corpus book.txt --top 30
+supratok inspect my.json --toml > recipe.toml
+"""
 
 from __future__ import annotations
 
+import argparse
+import itertools
+import json
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
+from ..corpus import open_corpus
 from ..tokenizer import Tokenizer
+from .common import (
+    TOKENIZER,
+    add_reading_arguments,
+    paths,
+    print_line,
+    print_skipped,
+    write_output,
+)
 from .show import new_console, new_table, quoted
-from .summary import story
+from .summary import summary_of
+
+Usage = NDArray[np.int64]  # by id, how often a text uses it
 
 
-def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> dict[str, Any]:
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
+    add("--top", type=int, default=10, metavar="N", help="tokens in each list (default: 10)")
+    add(
+        "--corpus",
+        nargs="+",
+        metavar="FILES",
+        help="count how often these files use each token (default: show counts from training)",
+    )
+    add_reading_arguments(command)
+    shown = command.add_mutually_exclusive_group()
+    shown.add_argument("--json", action="store_true", help="print JSON (default: tables)")
+    shown.add_argument(
+        "--toml", action="store_true", help="print the recipe for `train --recipe` and no more"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    tokenizer = Tokenizer.load(args.tokenizer)
+    if args.toml:
+        write_output(tokenizer.recipe.to_toml().encode())
+        return
+    usage = _usage(tokenizer, args) if args.corpus else None
+    facts = describe(tokenizer, usage, max(args.top, 0))
+    if args.json:
+        print_line(json.dumps({"tokenizer": args.tokenizer, **facts}))
+    else:
+        _show(facts, tokenizer)
+
+
+def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> Usage:
+    """How often the files of --corpus use each id, counted a few documents at a time."""
+    usage = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+    files = paths(args.corpus)
+    with open_corpus(files, text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
+        documents = iter(corpus)
+        while some := list(itertools.islice(documents, 256)):
+            usage += tokenizer.usage(some)
+        print_skipped("--corpus", corpus)
+    return usage
+
+
+def describe(tokenizer: Tokenizer, usage: Usage | None, top: int) -> dict[str, Any]:
+    """The facts that `inspect` prints."""
     entries = tokenizer.vocabulary
     born = [tokenizer.birth(id) for id in tokenizer.ids]
     by_class = tokenizer.recipe.scripts is not None
@@ -46,15 +109,15 @@ def learnt(tokenizer: Tokenizer, usage: NDArray[np.int64] | None, top: int) -> d
     }
 
 
-def _share(ids: list[int], usage: NDArray[np.int64] | None, size: int) -> dict[str, float]:
-    """How many of the vocabulary these are, and of its use on the corpus, if there is one."""
+def _share(ids: list[int], usage: Usage | None, size: int) -> dict[str, float]:
+    """The share of these ids in the vocabulary and, given a corpus, in its tokens."""
     facts = {"tokens": len(ids), "share": len(ids) / size}
     if usage is not None:
         facts["use"] = float(usage[ids].sum() / max(1, usage.sum()))
     return facts
 
 
-def show_learnt(facts: dict[str, Any], tokenizer: Tokenizer) -> None:
+def _show(facts: dict[str, Any], tokenizer: Tokenizer) -> None:
     console = new_console()
     boundaries = facts["recipe"].pop("boundaries")
     for name, value in (facts["recipe"] | boundaries).items():
@@ -72,5 +135,5 @@ def show_learnt(facts: dict[str, Any], tokenizer: Tokenizer) -> None:
     for text, count in facts["most_used"]["tokens"]:
         console.print(f"  {count:>10,}  {quoted(text)}", soft_wrap=True)
     console.print("\ntraining")
-    for line in story(tokenizer):
+    for line in summary_of(tokenizer):
         console.print(f"  {line}", soft_wrap=True)

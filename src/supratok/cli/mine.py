@@ -1,6 +1,6 @@
-"""`supratok mine`: the phrases of a corpus that hold together, with their figures.
+"""`supratok mine`: list the phrases of a corpus whose words belong together, with their figures.
 
-supratok mine corpus.jsonl.zst                              # the 50 that are worth most
+supratok mine corpus.jsonl.zst                              # the 50 of highest worth
 supratok mine corpus.jsonl.zst --sort npmi --min-words 3
 supratok mine corpus.jsonl.zst --format csv --out phrases.csv     # all of them
 """
@@ -25,7 +25,7 @@ from ..learn.count import count_runs, count_words
 from ..learn.seeds import Phrase, mine, total_words
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
-from .common import FILES, check_writable, reading_options, write
+from .common import add_corpus_arguments, check_writable, paths, write_output
 from .show import new_console, new_table, quoted
 
 _TOP = 50
@@ -33,8 +33,8 @@ _COLUMNS = ("phrase", "words", "count", "pmi", "npmi", "gain", "worth")
 
 
 def worth(phrase: Phrase) -> float:
-    """Choice: tokens saved, weighed by how surely the words belong together. By tokens saved alone
-    " of the" and its like fill the screen; by PMI alone, boilerplate."""
+    """Choice: tokens saved times NPMI. By tokens saved alone, " of the" and its like fill the
+    screen; by PMI alone, boilerplate does."""
     return phrase.gain * phrase.npmi
 
 
@@ -47,35 +47,46 @@ _SORTS: dict[str, Callable[[Phrase], float]] = {
 }
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    add = command.add_argument
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    add("files", nargs="+", metavar="FILES", help=FILES)
+    add = command.add_argument
     for name, kind, what in (
-        ("min-count", int, "occurrences at least (100)"),
-        ("min-pmi", float, "bits of mutual information at least (2)"),
-        ("min-npmi", float, "the same, normalised (off)"),
-        ("min-words", int, "(2)"),
-        ("max-words", int, "(6)"),
-        ("overlap", float, "one of two phrases is dropped if they share so much (0.9)"),
+        ("min-count", int, "a phrase occurs at least N times (default: 100)"),
+        ("min-pmi", float, "at least X bits of mutual information (default: 2)"),
+        ("min-npmi", float, "at least X of mutual information, normalised (default: no limit)"),
+        ("min-words", int, "at least N words (default: 2)"),
+        ("max-words", int, "at most N words (default: 6)"),
+        ("overlap", float, "drop one of two phrases that share this much (default: 0.9)"),
     ):
         add(f"--{name}", type=kind, metavar="N" if kind is int else "X", help=what)
-    add("--recipe", type=Path, metavar="FILE.toml", help="options from its [seeds], [boundaries]")
-    add("--sort", choices=list(_SORTS), default="worth", help="gain: tokens saved; worth: by NPMI")
-    add("--top", type=int, metavar="N", help=f"so many (table: {_TOP}; csv, json: all)")
-    formats = ["table", "csv", "json"]
-    add("--format", choices=formats, default="table", help="json: an object a line")
-    add("--out", type=Path, metavar="PATH", help="the file to write, instead of standard output")
-    add("--threads", type=int, metavar="N", help="as many as there are cores, unless said")
-    reading_options(command)
-    add("--whole-files", action="store_true", help="a text file is one document, not its lines")
+    add(
+        "--recipe",
+        type=Path,
+        metavar="FILE.toml",
+        help="read [seeds] and [boundaries] from this file (default: none)",
+    )
+    add(
+        "--sort",
+        choices=list(_SORTS),
+        default="worth",
+        help="gain is tokens saved, worth is gain times npmi (default: worth)",
+    )
+    add("--top", type=int, metavar="N", help=f"show N phrases (default: table {_TOP}, else all)")
+    add(
+        "--format",
+        choices=["table", "csv", "json"],
+        default="table",
+        help="json is one object a line (default: table)",
+    )
+    add("--out", type=Path, metavar="PATH", help="the file to write (default: standard output)")
+    add_corpus_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
     seeds, recipe = _options(args)
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
-        raise ValueError(f"--top {args.top}: at least 1")
+        raise ValueError(f"--top {args.top}: must be at least 1")
     if args.out:
         check_writable(args.out)
     with make_progress(True) as progress:
@@ -83,27 +94,28 @@ def run(args: argparse.Namespace) -> None:
     order = _SORTS[args.sort]
     phrases.sort(key=order, reverse=True)  # stable: equals stay by falling count, then by text
     shown = phrases[: args.top or (_TOP if args.format == "table" else None)]
-    _put({"table": _table, "csv": _csv, "json": _json}[args.format](shown), args.out)
-    print(_story(report, len(shown)), file=sys.stderr)
+    _write({"table": _table, "csv": _csv, "json": _json}[args.format](shown), args.out)
+    print(_summary(report, len(shown)), file=sys.stderr)
 
 
 def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
-    """Those of the recipe file, and before them those of the command line."""
-    recipe = Recipe(vocab_size=1 << 20)  # which plays no part here
+    """The command line overrides the recipe file, which overrides the defaults."""
+    size = 1 << 20  # a recipe needs one; mining does not use it
+    recipe = Recipe(vocab_size=size)
     if args.recipe:
-        recipe = Recipe.from_toml(args.recipe, vocab_size=1 << 20)
+        recipe = Recipe.from_toml(args.recipe, vocab_size=size)
     recipe = dataclasses.replace(recipe, curation=None)
     names = (option.name for option in dataclasses.fields(Seeds))
-    said = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
-    return dataclasses.replace(recipe.seeds or Seeds(), **said), recipe
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    return dataclasses.replace(recipe.seeds or Seeds(), **given), recipe
 
 
 def _mine(
     args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    """Both readings of the corpus, all of it; known are the words that are frequent enough."""
+    """Read the whole corpus twice: count its words, then the runs of frequent words."""
     with open_corpus(
-        [Path(name) for name in args.files],
+        paths(args.files),
         text_key=args.text_key,
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
@@ -120,7 +132,7 @@ def _mine(
     return phrases, report
 
 
-def _story(report: dict[str, Any], shown: int) -> str:
+def _summary(report: dict[str, Any], shown: int) -> str:
     chosen = report["chosen"]
     lengths = ", ".join(f"{count:,} of {n} words" for n, count in chosen.items())
     failed = ", ".join(f"{reason} {count:,}" for reason, count in report["rejected"].items())
@@ -137,7 +149,7 @@ def _figures(phrase: Phrase) -> tuple[Any, ...]:
 
 
 def _csv(phrases: list[Phrase]) -> str:
-    """Texts in quotes, so that no program drops their spaces."""
+    """Texts are quoted, so that no program drops their spaces."""
     file = io.StringIO(newline="")
     writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     writer.writerows([_COLUMNS, *map(_figures, phrases)])
@@ -167,8 +179,8 @@ def _table(phrases: list[Phrase]) -> str:
     return captured.get()
 
 
-def _put(text: str, out: Path | None) -> None:
+def _write(text: str, out: Path | None) -> None:
     if out:
         out.write_text(text, encoding="utf-8", newline="")
     else:
-        write(text.encode())
+        write_output(text.encode())

@@ -1,4 +1,4 @@
-"""`supratok prune`: drop the tokens of a tokenizer that a corpus can best do without.
+"""`supratok prune`: drop the tokens of a tokenizer that a corpus needs least.
 
 supratok prune my.json corpus/*.jsonl.zst --vocab-size 50000 --out small.json
 """
@@ -8,23 +8,23 @@ from __future__ import annotations
 import argparse
 
 from ..learn.rework import check_size, pruned
-from ..tokenizer import Tokenizer, usable_threads
-from .common import Making, making_options
-from .summary import afterwards
+from ..tokenizer import Tokenizer
+from .common import TOKENIZER, Job, add_job_arguments, check_writable
+from .summary import summary_of_rework
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("tokenizer", metavar="TOKENIZER", help="a supratok file")
-    making_options(command)
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
     command.add_argument(
         "--vocab-size", type=int, required=True, metavar="N", help="tokens to keep, bytes included"
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
     check_size(tokenizer, args.vocab_size)
-    usable_threads(args.threads)
-    making = Making(args)
-    smaller = pruned(tokenizer, making.files, args.vocab_size, **making.options)
-    making.save(smaller, "pruned", afterwards(smaller))
+    job = Job(args)
+    check_writable(args.out)
+    smaller = pruned(tokenizer, job.files, args.vocab_size, **job.options)
+    job.save(smaller, "pruned", summary_of_rework(smaller))

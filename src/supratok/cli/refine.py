@@ -1,4 +1,4 @@
-"""`supratok refine`: tokens that save little on a corpus give their places to others.
+"""`supratok refine`: swap tokens that save little on a corpus for others that save more.
 
 supratok refine my.json corpus/*.jsonl.zst --out better.json
 supratok refine my.json corpus/*.jsonl.zst --expressions --rounds 2 --out better.json
@@ -9,26 +9,30 @@ from __future__ import annotations
 import argparse
 
 from ..learn.rework import check_rounds, refined
-from ..tokenizer import Tokenizer, usable_threads
-from .common import Making, making_options
-from .summary import afterwards
+from ..tokenizer import Tokenizer
+from .common import TOKENIZER, Job, add_job_arguments, check_writable
+from .summary import summary_of_rework
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    command.add_argument("tokenizer", metavar="TOKENIZER", help="a supratok file")
-    making_options(command)
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
     command.add_argument(
-        "--rounds", type=int, default=10, metavar="N", help="at most; they end when none pays (10)"
+        "--rounds",
+        type=int,
+        default=10,
+        metavar="N",
+        help="at most N rounds of swaps; it stops when one gains nothing (default: 10)",
     )
     command.add_argument(
-        "--expressions", action="store_true", help="the expression pass first (paper 3.3)"
+        "--expressions", action="store_true", help="run the expression pass first (paper 3.3)"
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
     check_rounds(args.rounds)
-    usable_threads(args.threads)
+    job = Job(args)
     tokenizer = Tokenizer.load(args.tokenizer)
-    making = Making(args)
-    better = refined(tokenizer, making.files, args.rounds, args.expressions, **making.options)
-    making.save(better, "refined", afterwards(better))
+    check_writable(args.out)
+    better = refined(tokenizer, job.files, args.rounds, args.expressions, **job.options)
+    job.save(better, "refined", summary_of_rework(better))

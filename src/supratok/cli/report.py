@@ -15,7 +15,7 @@ from ..lab.report.page import find, page
 from .common import check_writable
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted; nothing is written")
     add = command.add_argument
     add("files", nargs="+", metavar="FOLDER", help="the folder of one run or of several")

@@ -1,4 +1,4 @@
-"""Tables and tokens for the terminal."""
+"""Draw tables and tokens in the terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..common.text import visible
 
 
 def coloured(tokens: Sequence[str], colours: bool = True) -> Text:
-    """Tokens side by side in two colours by turns or, without colours, with bars between."""
+    """Tokens in two alternating colours or, without colours, with bars between."""
     text = Text()
     for number, token in enumerate(tokens):
         text.append("" if colours or number == 0 else "|")
@@ -34,7 +34,7 @@ def ratio(value: float | None, digits: int = 3) -> str:
 
 
 def new_console() -> Console:
-    """Names and tokens are shown as they are; a log file is as wide as a wide terminal."""
+    """A console without markup, so that names and tokens appear unchanged; 120 wide in a file."""
     width = None if sys.stdout.isatty() else 120
     return Console(markup=False, emoji=False, highlight=False, width=width)
 

@@ -1,10 +1,10 @@
-"""What was done to make a tokenizer, pass by pass, in lines for people.
+"""Summarise how a tokenizer was trained, in one line a pass.
 
     traditional: 55,000 merges inside 680,155 words; the next would save 812
     multiword: 44,600 phrases accepted of 190,211 candidates (1,200 screened); the last saves 811
     held out: 6.078 characters per token
 
-What the report of a tokenizer lacks is left out.
+A pass that the tokenizer's report lacks has no line.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from .show import quoted
 Facts = Mapping[str, Any]
 
 
-def story(tokenizer: Tokenizer) -> Iterator[str]:
-    """All of it, in the order of training."""
+def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
+    """All passes in the order of training, then each later `prune` and `refine`."""
     report = tokenizer.report
     passes: Facts = report.get("passes", {})
-    later = {name for done in report.get("afterwards", []) for name in done["passes"]}
+    reworks = report.get("afterwards", [])
+    later = {name for rework in reworks for name in rework["passes"]}
     if "documents" in report:
         yield _documents(report)
     first = {name: facts for name, facts in passes.items() if name not in later}
-    yield from _tell(first | {name: report[name] for name in ("crossover",) if name in report})
-    for done in report.get("afterwards", []):
-        yield from _tell_later(passes, done)
+    yield from _lines(first | {name: report[name] for name in ("crossover",) if name in report})
+    for rework in reworks:
+        yield from _rework(passes, rework)
     if phrases := _phrases(tokenizer.vocabulary):
         yield f"phrases: {' '.join(map(quoted, phrases))}"
     held_out = report.get("held_out", {})
@@ -38,17 +39,17 @@ def story(tokenizer: Tokenizer) -> Iterator[str]:
     yield from _skipped(report)
 
 
-def afterwards(tokenizer: Tokenizer) -> Iterator[str]:
-    """What was done last to a finished tokenizer, and what it gained on held-out text."""
-    done = tokenizer.report["afterwards"][-1]
-    yield from _tell_later(tokenizer.report["passes"], done)
-    yield from _skipped(done)
+def summary_of_rework(tokenizer: Tokenizer) -> Iterator[str]:
+    """The latest `prune` or `refine` of a finished tokenizer, and its effect on held-out text."""
+    rework = tokenizer.report["afterwards"][-1]
+    yield from _rework(tokenizer.report["passes"], rework)
+    yield from _skipped(rework)
 
 
-def _tell_later(passes: Facts, done: Facts) -> Iterator[str]:
-    yield "afterwards, " + _documents(done)
-    yield from _tell({name: passes[name] for name in done["passes"]})
-    if held_out := done.get("held_out"):
+def _rework(passes: Facts, rework: Facts) -> Iterator[str]:
+    yield "reworked with " + _documents(rework)
+    yield from _lines({name: passes[name] for name in rework["passes"]})
+    if held_out := rework.get("held_out"):
         before, after = _ratio(held_out, "tokens_before"), _ratio(held_out, "tokens")
         yield f"held out: {before} characters per token before, {after} after"
 
@@ -57,13 +58,13 @@ def _ratio(held_out: Facts, tokens: str) -> str:
     return f"{held_out['characters'] / max(1, held_out[tokens]):.3f}"
 
 
-def _tell(passes: Facts) -> Iterator[str]:
-    """The passes in the order they run in; those of the same kind in the order they were run."""
+def _lines(passes: Facts) -> Iterator[str]:
+    """The lines of passes, by kind in the order of training; within a kind, oldest first."""
     seeds = passes.get("multiword", {}).get("seeds")
-    for kind, tell in _PASSES.items():
+    for kind, summarise in _PASSES.items():
         for name, facts in [*passes.items(), ("seeds", seeds)]:
             if name.split()[0] == kind and facts is not None:
-                yield from (f"{kind}: {line}" for line in tell(facts))
+                yield from (f"{kind}: {line}" for line in summarise(facts))
 
 
 def _documents(report: Facts) -> str:
@@ -106,7 +107,7 @@ def _multiword(facts: Facts) -> Iterator[str]:
     line = f"{facts['accepted']:,} phrases accepted"
     if "candidates" in facts:
         line += f" of {facts['candidates']:,} candidates"
-    less = [
+    rejected = [
         f"{facts[name]:,} {what}"
         for name, what in (
             ("screened", "screened"),
@@ -115,7 +116,7 @@ def _multiword(facts: Facts) -> Iterator[str]:
         )
         if facts.get(name)
     ]
-    line += f" ({', '.join(less)})" if less else ""
+    line += f" ({', '.join(rejected)})" if rejected else ""
     yield f"{line}; the last saves {facts['last_count']:,}"
 
 
@@ -129,25 +130,25 @@ def _pruning(facts: Facts) -> Iterator[str]:
 
 def _expression(facts: Facts) -> Iterator[str]:
     if not facts:
-        yield "nothing to decide by"
+        yield "skipped: no held-out text to decide by"
         return
     yield (
         f"{facts['accepted']:,} spans accepted of {facts['candidates']:,} candidates,"
         f" {facts['displaced']:,} tokens displaced{_rejected(facts)}"
     )
-    yield _deciding(facts)
+    yield _held_out_tokens(facts)
 
 
 def _refinement(rounds: Sequence[Facts]) -> Iterator[str]:
     for number, facts in enumerate(rounds, 1):
-        kept = "" if facts["kept"] else "; taken back, so it ends"
+        kept = "" if facts["kept"] else "; no gain, so undone"
         yield (
             f"round {number}: {facts['accepted']:,} swaps of {facts['candidates']:,} candidates;"
-            f" {_deciding(facts)}{kept}"
+            f" {_held_out_tokens(facts)}{kept}"
         )
 
 
-def _deciding(facts: Facts) -> str:
+def _held_out_tokens(facts: Facts) -> str:
     before, after = facts["held_out_tokens_before"], facts["held_out_tokens_after"]
     return f"held-out tokens {before:,} to {after:,}"
 
@@ -177,7 +178,7 @@ def _skipped(report: Facts) -> Iterator[str]:
 
 
 def _phrases(vocabulary: Sequence[Token]) -> list[str]:
-    """The two commonest phrases of each number of words, among those of letters alone."""
+    """The two commonest phrases of each length in words, of letters only."""
     found: dict[int, list[str]] = {}
     for token in sorted(vocabulary, key=lambda token: -token.count):
         words = _core.split_words(token.text) if token.born in ("multiword", "expression") else []

@@ -13,55 +13,84 @@ from typing import Any
 
 from ..corpus import Languages
 from ..recipe import PRESETS, Boundaries, Recipe
-from ..tokenizer import usable_threads
 from ..train import train
-from .common import Making, making_options
-from .summary import story
+from .common import Job, add_job_arguments, check_writable
+from .summary import summary_of
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    making_options(command)
-    command.set_defaults(misspelt=command.error)
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(usage_error=command.error)
     add = command.add_argument
-    add("--vocab-size", type=int, metavar="N", help="needed, unless the recipe says it")
+    add("--vocab-size", type=int, metavar="N", help="tokens to learn; required without --recipe")
     start = command.add_mutually_exclusive_group()
-    start.add_argument("--recipe", type=Path, metavar="FILE", help="a recipe in TOML")
-    start.add_argument("--preset", choices=PRESETS, help="a recipe by name")
-    add("--segmentation", choices=["merges", "fewest"])
-    add("--boundaries", choices=["open", "careful"])
-    add("--character-coverage", type=float, metavar="SHARE", help="rarer characters become bytes")
-    add("--crossover", type=float, metavar="SHARE", help="where phrases begin; found, unless said")
-    add("--special-token", action="append", metavar="T", help="may be repeated")
-    add("--lang-key", default="lang", metavar="KEY", help="of JSON and parquet: the language")
+    start.add_argument("--recipe", type=Path, metavar="FILE", help="read the recipe from TOML")
+    start.add_argument(
+        "--preset", choices=PRESETS, help="start from this recipe (default: default)"
+    )
+    add(
+        "--segmentation",
+        choices=["merges", "fewest"],
+        help="apply merges in rank order, or find the fewest tokens (default: the recipe's)",
+    )
+    add(
+        "--boundaries",
+        choices=["open", "careful"],
+        help="which boundaries phrases may cross (default: the recipe's)",
+    )
+    add(
+        "--character-coverage",
+        type=float,
+        metavar="SHARE",
+        help="encode the rarest characters, beyond this share, as bytes (default: the recipe's)",
+    )
+    add(
+        "--crossover",
+        type=float,
+        metavar="SHARE",
+        help="the share of the vocabulary after which phrases begin (default: found in training)",
+    )
+    add(
+        "--special-token",
+        action="append",
+        metavar="T",
+        help="reserve an id for this text; may be repeated (default: the recipe's)",
+    )
+    add(
+        "--lang-key",
+        default="lang",
+        metavar="KEY",
+        help="the key or column of the language in JSON and parquet (default: lang)",
+    )
     add(
         "--lang",
         action="append",
         metavar="CODE[=FILES]",
-        help="of records that name none: of all, or of files by a pattern; found, unless said",
+        help="the language of records that name none: of all, or of files by a pattern; may be"
+        " repeated (default: found from the text)",
     )
+    add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
-    usable_threads(args.threads)
-    making = Making(args)
+    job = Job(args)
+    check_writable(args.out)
     lang = _languages(args.lang or [])
-    tokenizer = train(making.files, recipe, **making.options, lang_key=args.lang_key, lang=lang)
-    making.save(tokenizer, "learnt", story(tokenizer))
+    tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
+    job.save(tokenizer, "learnt", summary_of(tokenizer))
 
 
-def _languages(said: list[str]) -> Languages:
-    """ "tr" is the language of all files, "tr=data/tr/*" of some; the first that fits holds."""
+def _languages(options: list[str]) -> Languages:
+    """ "tr" is the language of all files, "tr=data/tr/*" of some; the first match wins."""
     codes: dict[str, str] = {}
-    for one in said:
-        code, _, pattern = one.partition("=")
+    for option in options:
+        code, _, pattern = option.partition("=")
         codes[pattern or "*"] = code
     return codes or None
 
 
 def recipe_of(args: argparse.Namespace) -> Recipe:
-    """What the command line says goes before the file or the preset, and these before the
-    defaults."""
+    """The command line overrides the file or the preset, which override the defaults."""
     chosen: dict[str, Any] = {
         "vocab_size": args.vocab_size,
         "segmentation": args.segmentation,
@@ -74,5 +103,5 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     if args.recipe:
         return Recipe.from_toml(args.recipe, **given)
     if args.vocab_size is None:
-        args.misspelt("the following arguments are required: --vocab-size")
+        args.usage_error("the following arguments are required: --vocab-size")
     return Recipe.from_preset(args.preset or "default", **given)

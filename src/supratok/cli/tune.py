@@ -22,7 +22,7 @@ from ..recipe import PRESETS
 from .common import FILES
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(
         interrupted="interrupted; finished trials are kept, run it again to resume"
     )

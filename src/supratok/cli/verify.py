@@ -1,6 +1,6 @@
-"""`supratok verify`: the same ids and the same text in every runtime that is installed.
+"""`supratok verify`: check that every installed runtime gives the same ids and the same text.
 
-supratok verify my-model                           # hostile text, made for this tokenizer
+supratok verify my-model                           # hostile text, generated from its tokens
 supratok verify my-model corpus/*.jsonl.zst --lines --limit 10000
 """
 
@@ -18,27 +18,32 @@ from rich.table import Table
 
 from ..corpus import open_corpus
 from ..formats.verify import NAMES, Verification, verify
-from .common import FILES, put, reading_options, tell_skipped
+from .common import FILES, add_reading_arguments, print_line, print_skipped
 from .show import new_console, new_table
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
-    add("folder", metavar="FOLDER", help="that export wrote")
-    add("files", nargs="*", metavar="FILES", help=f"text beside the hostile one: {FILES}")
-    add("--lines", action="store_true", help="each line of a document is a text")
-    add("--limit", type=int, metavar="N", help="so many texts of each file")
-    add("--runtime", action="append", choices=NAMES, help="may be repeated; all, unless said")
-    reading_options(command)
-    add("--json", action="store_true")
+    add("folder", metavar="FOLDER", help="a folder that export wrote")
+    add("files", nargs="*", metavar="FILES", help=f"more texts to check: {FILES}")
+    add("--lines", action="store_true", help="each line is a text (default: each document is one)")
+    add("--limit", type=int, metavar="N", help="read N texts of each file (default: all)")
+    add(
+        "--runtime",
+        action="append",
+        choices=NAMES,
+        help="a runtime to check; may be repeated (default: all)",
+    )
+    add_reading_arguments(command)
+    add("--json", action="store_true", help="print JSON (default: a table)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Raises if anything differs, after the table: the command then fails."""
+    """Raises ValueError after the table if any id or text differs."""
     found = _verify(args)
     if args.json:
         rows = [dataclasses.asdict(row) for row in found.rows]
-        put(json.dumps({"folder": args.folder, "runtimes": rows, "missing": found.missing}))
+        print_line(json.dumps({"folder": args.folder, "runtimes": rows, "missing": found.missing}))
     else:
         show_verification(found)
     if not found.good:
@@ -60,11 +65,10 @@ def _verify(args: argparse.Namespace) -> Verification:
 
 def _texts(args: argparse.Namespace) -> Iterator[str]:
     for name in args.files:
-        source = Path(name)  # so that a misspelt file is an error, never a text
-        with open_corpus(source, text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
+        with open_corpus(Path(name), text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
             texts = (text for document in corpus for text in _parts(document, args.lines))
             yield from itertools.islice(texts, args.limit)
-            tell_skipped(name, corpus)
+            print_skipped(name, corpus)
 
 
 def _parts(document: str, lines: bool) -> list[str]:

@@ -1,1 +1,1 @@
-"""What every room stands on: the compiled core, files, options, progress. Imports no other room."""
+"""What every room uses: the compiled core, files, options, progress. Imports no other room."""

@@ -1,24 +1,25 @@
-"""Files that appear whole or not at all."""
+"""Write files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 
 def refuse_unwritable(path: Path, what: str) -> None:
-    """An hour of work must not end at a folder that is not there."""
+    """Raise before an hour of work if its result could not be written."""
+    import tempfile  # here and below, since it loads a dozen modules
+
     try:
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:
         raise ValueError(
             f"{what}: cannot write in the folder {path.parent} ({error.strerror});"
-            " make it, or choose another"
+            " create it, or choose another"
         ) from error
 
 
@@ -29,7 +30,9 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Written beside the file and then put in its place, so that no half-written one is seen."""
+    """Write to a temporary file in the same folder, then rename it to `path`."""
+    import tempfile
+
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,4 +1,4 @@
-"""Options in files: from mappings to dataclasses, with every name and kind checked, and to TOML.
+"""Convert mappings to dataclasses, with every name and type checked, and mappings to TOML.
 
 from_mapping(Screen, {"min_count": 7})        -> Screen(min_count=7)
 from_mapping(Screen, {"min_count": "7"})      -> ValueError: min_count='7': must be a number
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 def from_mapping(cls: type[T], values: Mapping[str, Any], base: T | None = None) -> T:
-    """An object with these values; the others are those of `base`, or the defaults."""
+    """A `cls` with these values; the other values come from `base`, or are the defaults."""
     check_types(cls, values)
     return cls(**values) if base is None else dataclasses.replace(base, **values)  # type: ignore
 
 
 def check_types(cls: type, values: Mapping[str, Any]) -> None:
-    """Files hold anything: each name must be known, and each value of the right kind."""
+    """Raise ValueError unless each name is an option of `cls` and each value has its type."""
     known = get_type_hints(cls)
     for name, value in values.items():
         if name not in known:
@@ -35,8 +35,8 @@ def check_types(cls: type, values: Mapping[str, Any]) -> None:
 
 
 def _fits(value: object, kind: Any) -> bool:
-    """Whether a value may stand where `kind` is asked for: an int for a float, a list for a tuple.
-    What a Literal allows is checked by the recipe itself."""
+    """Whether a value may be used as a `kind`: also an int as a float, a list as a tuple.
+    The recipe itself checks the values of a Literal."""
     if get_origin(kind) in (UnionType, Union):
         return any(_fits(value, one) for one in get_args(kind))
     if get_origin(kind) is tuple:
@@ -77,8 +77,8 @@ def _toml(value: object) -> str:
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str):  # as in JSON, but for DEL, which must be escaped here
+    if isinstance(value, str):  # as in JSON, but TOML also escapes DEL
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
     if isinstance(value, (int, float)):
         return repr(value)
-    raise ValueError(f"{value!r} cannot be written in TOML")
+    raise ValueError(f"{value!r}: TOML has no such value; use a string, a number or a list")

@@ -1,4 +1,4 @@
-"""Packages that only some of us need, looked for when they are."""
+"""Import an optional dependency, or name the extra that installs it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def package(name: str, extra: str) -> Any:
-    """The module, or an error that says which extra of ours brings it."""
+    """package("tokenizers", "extend") -> the module, or an ImportError with the pip command."""
     try:
         return importlib.import_module(name)
     except ImportError as error:

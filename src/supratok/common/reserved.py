@@ -1,9 +1,9 @@
-"""Texts that no token may have, because some runtime would take them for something else.
+"""Texts that no token may have, because some runtime would read them as something else.
 
-In most formats a text has one id, so a token that reads `<0x41>` or `</s>` would be the byte or the
-special token. llama.cpp goes further: it joins two neighbours into whatever has their joined text,
-special or not, so `<s` and `>` must not both be there beside `<s>`; and it takes some texts for the
-end of a turn wherever it finds them.
+In most formats a text has one id, so a token with the text `<0x41>` or `</s>` would be the byte or
+the special token. llama.cpp goes further: it joins two neighbours into any token that has their
+joined text, special or not, so a vocabulary with `<s>` must not hold both `<s` and `>`; and it
+reads some texts as the end of a turn wherever it finds them.
 
     reserved(["<s>"]) >= {"<s>", "<s", "s>", "<0x41>", "<|im_end|>"}
 """
@@ -15,14 +15,14 @@ from collections.abc import Iterable, Iterator
 
 
 def byte_name(byte: int) -> str:
-    """How people and other programs write a byte symbol: <0xE2>."""
+    """How people and other programs write a byte token: <0xE2>."""
     return f"<0x{byte:02X}>"
 
 
 BYTE_NAMES = frozenset(map(byte_name, range(256)))
 
-# What llama.cpp takes for the end of a turn, or for a part of a form: generation stops there, or
-# the token is cut out of texts before any rule is applied.
+# llama.cpp reads these as the end of a turn or as a part of a template: it stops generating there,
+# or cuts the token out of texts before it applies any rule.
 _CONTROL = """
 </s> <eos> <EOT> _<EOT> [EOT] [EOS] [PAD] <PAD> <PRE> <SUF> <MID> ▁<PRE> ▁<SUF> ▁<MID> <REPO> [e~[
 <turn|> <|tool_response> <end_of_turn> <end_of_utterance> <reponame> <|eot_id|> <|im_end|> <|end|>
@@ -36,7 +36,7 @@ CONTROL_NAMES = frozenset(_CONTROL.split())
 
 
 def reserved(special_tokens: Iterable[str]) -> frozenset[str]:
-    """All of these, for a tokenizer with such special tokens."""
+    """All reserved texts of a tokenizer with these special tokens."""
     specials = {part for text in special_tokens for part in _with_halves(text)}
     return _always() | specials
 
@@ -48,8 +48,9 @@ def _always() -> frozenset[str]:
 
 
 def _with_halves(name: str) -> Iterator[str]:
-    """A name, and as much that none of its cuts in two has a token on both sides (a single
-    character always is one). Ends are given up, not beginnings: `</` is worth more than `s>`."""
+    """A name and enough of its parts that no cut in two has a token on both sides (a single
+    character always is a token). It reserves ends rather than beginnings: `</` is worth more than
+    `s>`."""
     yield name
     if len(name) > 2:
         yield name[:-1]

@@ -1,15 +1,15 @@
-"""Paper 3.2: documents by the entropy of their character bigrams, and how many of them are kept.
+"""Paper 3.2: bin documents by the entropy of their character bigrams, and keep a share of each bin.
 
 A text that repeats itself has few different pairs of neighbouring characters: "abab..." has 1 bit,
-boilerplate little more, prose 7 to 8 bits. Documents fall into three bins, low, medium and high,
-and a share of each is kept:
+boilerplate little more, prose 7 to 8 bits. Each document falls into one of three bins, low, medium
+or high; the curator keeps a share of each:
 
     curator = Curator(find_thresholds(corpus, Curation(), threads))
     kept = [text for text in corpus if curator.keeps(text, digest(text))]
     curator.report()       # documents and characters by bin, and a histogram
 
-Which documents are kept depends on their texts alone, not on the run or the order, and has nothing
-to do with which are held out.
+The choice depends on the texts alone, not on the run or the order, and is independent of which
+documents are held out.
 """
 
 from __future__ import annotations
@@ -28,19 +28,23 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Curation
-from .stream import Corpus, CorpusError
+from .faults import CorpusError
+from .stream import Corpus
 
 BINS = ("low", "medium", "high")
-STEPS = 10  # of the histogram, a bit
-_BATCH = 1 << 20  # characters whose entropies are found at once
+STEPS = 10  # of the histogram, per bit
+_BATCH = 1 << 20  # characters in a batch
 
 
 class Curator:
-    """Decides which documents are kept, and remembers how many there were of each kind."""
+    """Decides which documents to keep, and counts them by bin."""
 
     def __init__(self, curation: Curation) -> None:
         if curation.by_quantile:
-            raise ValueError("thresholds by quantile: pass the curation to find_thresholds first")
+            raise ValueError(
+                "by_quantile=True: a Curator needs thresholds in bits; pass it the curation that"
+                " find_thresholds returns"
+            )
         self.curation = curation
         self._limits = [share * 2**64 for share in curation.keep]
         # By bin: the dropped and the kept documents, by their step of the histogram.
@@ -48,12 +52,12 @@ class Curator:
         self._characters = [[0, 0] for _ in BINS]
 
     def bin_of(self, bits: float) -> int:
-        """0 low, 1 medium, 2 high. Paper 3.2: what lies on a threshold is medium."""
+        """0 low, 1 medium, 2 high. Paper 3.2: a document on a threshold is medium."""
         return 0 if bits < self.curation.low else 2 if bits > self.curation.high else 1
 
     def keeps(self, text: str, digest: int, *, record: bool = True) -> bool:
-        """Whether to keep a text with this `split.digest`. In a second reading of the same
-        documents, `record=False` leaves the report as it is."""
+        """Whether to keep a text with this `split.digest`. Pass `record=False` in a second reading
+        of the same documents, so that the report counts each once."""
         bits = _core.bigram_entropy(text)
         kept = self.decide(bits, digest)
         if record:
@@ -64,13 +68,13 @@ class Curator:
         return chance(digest) < self._limits[self.bin_of(bits)]
 
     def record(self, bits: float, characters: int, kept: bool) -> None:
-        """Count a document that was decided on."""
+        """Count a document in the report."""
         place = self.bin_of(bits)
         self._steps[place][kept][int(bits * STEPS)] += 1
         self._characters[place][kept] += characters
 
     def report(self) -> dict[str, Any]:
-        """What was recorded, as plain JSON values."""
+        """Documents and characters by bin, and a histogram, as plain JSON values."""
         return {
             "low": self.curation.low,
             "high": self.curation.high,
@@ -104,8 +108,8 @@ class Curator:
 
 
 def chance(digest: int) -> int:
-    """A number below 2**64 that only the text decides, and that tells nothing about its digest:
-    the digest itself already decides what is held out."""
+    """A number below 2**64 that depends on the text alone and is independent of its digest: the
+    digest already decides which documents are held out."""
     code = hashlib.blake2b(digest.to_bytes(8, "big"), digest_size=8, person=b"curation")
     return int.from_bytes(code.digest(), "big")
 
@@ -113,8 +117,8 @@ def chance(digest: int) -> int:
 def find_thresholds(
     corpus: Corpus, curation: Curation, threads: int = 1, progress: Progress | None = None
 ) -> Curation:
-    """The curation with thresholds in bits. Where they are shares of the documents, that takes a
-    reading of all of them; they do not depend on the order."""
+    """The curation with thresholds in bits. If they are shares of the documents, this reads the
+    whole corpus; the result does not depend on the order."""
     if not curation.by_quantile:
         return curation
     found = array.array("d")
@@ -122,15 +126,15 @@ def find_thresholds(
     for batch in with_entropies(corpus, threads, "entropies", shown):
         found.frombytes(batch.bits.tobytes())
     if not found:
-        raise CorpusError("the corpus is empty: no documents were found; check what was passed")
+        raise CorpusError("the corpus is empty: it has no documents; check the files passed")
     low, high = thresholds(np.frombuffer(found), curation.low, curation.high)
     shown.end(documents=len(found), low=low, high=high)
     return dataclasses.replace(curation, low=low, high=high, by_quantile=False)
 
 
 def thresholds(bits: NDArray[np.float64], low: float, high: float) -> tuple[float, float]:
-    """Bits so that the share `low` of the documents lies below the first, and the share `high` not
-    above the second; of equal documents none is torn from the others."""
+    """Two thresholds in bits: the share `low` of the documents lies below the first, the share
+    `high` at or below the second. Documents of equal entropy fall into the same bin."""
     ordered = np.sort(bits)
     # Rounded first: 0.07 * 100 is 7.000000000000001.
     below = math.floor(round(low * len(bits), 6))
@@ -140,7 +144,7 @@ def thresholds(bits: NDArray[np.float64], low: float, high: float) -> tuple[floa
 
 
 class Batch(NamedTuple):
-    """Some documents, the lines of JSON that they came from (if so), and their entropies."""
+    """Some documents, the lines of JSON that hold them (None in other formats), and their bits."""
 
     texts: list[str]
     lines: list[bytes | None]
@@ -148,7 +152,7 @@ class Batch(NamedTuple):
 
 
 def with_entropies(corpus: Corpus, threads: int, phase: str, progress: Progress) -> Iterator[Batch]:
-    """All documents, some at a time, with the progress kept up to date."""
+    """All documents in batches, with their entropies; updates the progress."""
     sized = corpus.bytes_total is not None
     progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
     done = 0

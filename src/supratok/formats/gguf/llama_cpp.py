@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...common.packages import package
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ..listing import SPACE
 from ..runtime import Runtime
 from .fields import read_header
@@ -163,7 +163,7 @@ class Served(LlamaCpp):
         raise ValueError(f"{path}: llama.cpp cannot read this file; it says: {log[-1000:].strip()}")
 
     def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
-        return [ids for some in portions(texts, AT_ONCE) for ids in self._encode(some)]
+        return [ids for some in batches(texts, AT_ONCE) for ids in self._encode(some)]
 
     def _encode(self, texts: list[str]) -> Iterator[list[int]]:
         content = [part for text in texts for part in (text, SEPARATOR)]

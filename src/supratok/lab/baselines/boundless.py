@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.boundless import FORMAT
 from ...formats.huggingface.document import bytes_of_letters, letter_of_byte
 from ...formats.patterns import O200K
@@ -62,7 +62,7 @@ def _words(texts: Iterable[str]) -> tuple[list[str], Symbols]:
     trainer = own.trainers.WordLevelTrainer(vocab_size=2**31 - 1, show_progress=False)
     tokenizer.train_from_iterator(texts, trainer)
     vocabulary = tokenizer.get_vocab()
-    parts = [_numbers(tokenizer, batch) for batch in portions(texts)]
+    parts = [_numbers(tokenizer, batch) for batch in batches(texts)]
     stream = np.concatenate(parts) if parts else np.array([], dtype=np.int32)
     return sorted(vocabulary, key=vocabulary.__getitem__), stream
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.patterns import LOWER, UPPER
 from .merging import END, Learner, Symbols
 from .stock import byte_bpe, splitter, tokenizers
@@ -100,7 +100,7 @@ def merges_of(document: Any) -> list[Pair]:
 
 def _symbols(texts: Iterable[str], tokenizer: Any) -> Symbols:
     """The stage-1 tokens of the texts, with END between the pieces of stage 2."""
-    parts = [_joined(tokenizer, batch) for batch in portions(texts)]
+    parts = [_joined(tokenizer, batch) for batch in batches(texts)]
     return np.concatenate(parts) if parts else np.array([], dtype=np.int32)
 
 

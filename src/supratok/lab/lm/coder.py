@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer
 
 Ids = NDArray[np.int32]
@@ -47,4 +47,4 @@ class Coder:
 
     def encode_all(self, texts: Iterable[str]) -> list[Ids]:
         """The ids of many texts, encoded a portion at a time."""
-        return [ids for batch in portions(texts) for ids in self.encode_batch(batch)]
+        return [ids for batch in batches(texts) for ids in self.encode_batch(batch)]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...common import _core
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.peer import Spelling
 from ...tokenizer import usable_threads
 from .counts import Integers
@@ -47,7 +47,7 @@ def composition(documents: Iterable[str], threads: int | None = None) -> Composi
     """Count a corpus. The words are those of our first pass: the paper does not define its
     pre-tokenizer."""
     kept = sentences = words = characters = left_out = 0
-    for batch in portions(documents):
+    for batch in batches(documents):
         texts = [text for text in batch if len(text.strip()) >= SHORTEST]
         table = _core.WordTable(1)
         table.count(texts, usable_threads(threads))

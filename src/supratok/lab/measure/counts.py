@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...common import _core
-from ...corpus.batches import portions
+from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer, Spelling
 from ...learn.scripts import UNSPACED
 from ...learn.words import LETTER
@@ -68,7 +68,7 @@ class Counts:
 def count(peer: Peer, documents: Iterable[str], threads: int | None = None) -> Counts:
     """Run a tokenizer over documents, in batches if it can; then on so many `threads`."""
     tally = _Tally(peer)
-    for texts in portions(documents):
+    for texts in batches(documents):
         tally.add(texts, _encoded(peer, texts, threads))
     return tally.counts()
 

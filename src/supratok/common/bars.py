@@ -1,0 +1,115 @@
+"""Progress bars on standard error. The only module below cli that draws, so it alone loads rich."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, Task, TaskProgressColumn, TextColumn
+from rich.progress import Progress as RichProgress
+from rich.text import Text
+
+from .phases import Watched
+
+
+class Bars(Watched):
+    """A moving bar for each phase, on stderr; finished phases stay, with their time and facts.
+
+    Without a terminal (a log file, a pipe) it prints plain lines: one when a phase starts, one when
+    it ends, and one every ten seconds between.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._rich: RichProgress | None = None
+        if not self._console.is_terminal:
+            self.interval = self.first = 10.0
+
+    def _started(self) -> None:
+        if not self._console.is_terminal:
+            self._print(f"{self._phase} ...")
+            return
+        if self._rich is None:
+            self._rich = RichProgress(*_columns(), console=self._console)
+            self._rich.start()
+        self._task = self._rich.add_task(
+            str(self._phase), total=self._total, unit=self._unit, note="", facts=None
+        )
+
+    def _moved(self) -> None:
+        if self._rich is not None:
+            self._rich.update(self._task, completed=self._done, total=self._total, note=self._note)
+            return
+        share = f" {self._done / self._total:.0%}" if self._total else ""
+        left = self._left()
+        rest = "" if left is None else f", about {duration(left)} left"
+        rest += f"; {self._note}" if self._note else ""
+        amount = _amount(self._done, self._unit)
+        self._print(f"{self._phase}:{share} {amount}, {duration(self._seconds())}{rest}")
+
+    def _ended(self, facts: dict[str, object]) -> None:
+        shown = ", ".join(f"{name} {_number(value)}" for name, value in facts.items())
+        if self._rich is not None:
+            whole = self._done or self._total or 1.0
+            self._rich.update(self._task, completed=whole, total=whole, facts=shown)
+            return
+        self._print(f"{self._phase}: {duration(self._seconds())}{'; ' if shown else ''}{shown}")
+
+    def _print(self, line: str) -> None:
+        self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+    def close(self) -> None:
+        if self._rich is not None:
+            self._rich.stop()
+            self._rich = None
+        self._phase = None
+
+
+def _columns() -> list[ProgressColumn]:
+    return [
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        _Time(),
+        _Details(),
+    ]
+
+
+class _Time(ProgressColumn):
+    """How long the phase has taken."""
+
+    def render(self, task: Task) -> Text:
+        seconds = task.finished_time if task.finished else task.elapsed
+        return Text(duration(seconds or 0.0), style="cyan", justify="right")
+
+
+class _Details(ProgressColumn):
+    """Of a running phase, its position and the time left; of a finished one, its facts."""
+
+    def render(self, task: Task) -> Text:
+        if task.fields["facts"] is not None:
+            return Text(task.fields["facts"], style="dim")
+        words = [_amount(task.completed, task.fields["unit"])]
+        if task.time_remaining is not None and not task.finished:
+            words.append(f"about {duration(task.time_remaining)} left")
+        words += [task.fields["note"]] if task.fields["note"] else []
+        return Text(", ".join(words))
+
+
+def duration(seconds: float) -> str:
+    """12.3 s, 3:05 min, 1:02:03 h."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
+
+
+def _amount(value: float, unit: str) -> str:
+    if unit in ("B", "bytes"):
+        return f"{value / 1e6:,.1f} MB"
+    return f"{value:,.0f} {unit}".rstrip()
+
+
+def _number(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
