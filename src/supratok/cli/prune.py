@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..learn.rework import check_size, pruned
+from ..learn.rework import check_size, prune_tokenizer
 from ..tokenizer import Tokenizer, usable_threads
 from .common import Making, making_options
 from .summary import afterwards
@@ -26,5 +26,5 @@ def run(args: argparse.Namespace) -> None:
     check_size(tokenizer, args.vocab_size)
     usable_threads(args.threads)
     making = Making(args)
-    smaller = pruned(tokenizer, making.files, args.vocab_size, **making.options)
+    smaller = prune_tokenizer(tokenizer, making.files, args.vocab_size, **making.options)
     making.save(smaller, "pruned", afterwards(smaller))

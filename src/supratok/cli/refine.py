@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..learn.rework import check_rounds, refined
+from ..learn.rework import check_rounds, refine_tokenizer
 from ..tokenizer import Tokenizer, usable_threads
 from .common import Making, making_options
 from .summary import afterwards
@@ -30,5 +30,7 @@ def run(args: argparse.Namespace) -> None:
     usable_threads(args.threads)
     tokenizer = Tokenizer.load(args.tokenizer)
     making = Making(args)
-    better = refined(tokenizer, making.files, args.rounds, args.expressions, **making.options)
+    better = refine_tokenizer(
+        tokenizer, making.files, args.rounds, args.expressions, **making.options
+    )
     making.save(better, "refined", afterwards(better))
