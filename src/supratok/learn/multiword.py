@@ -147,8 +147,9 @@ class _PhrasePass:
         progress.start("multiword", words.room, "tokens")
         seeds, facts = seeds_with_chains(runs, self._known, self._table, self._recipe)
         number = len(runs)
-        merges = self._merges_over(runs, counts, seeds, floor)  # it takes the runs
+        merges = self._merges_over(runs, counts, seeds, floor)  # takes the runs out of their table
         before = merges.merger.usage()
+        del runs, counts
         crossover = self._wanted
         if crossover is None:
             crossover = self._run_to_parity(merges, floor)
