@@ -9,6 +9,8 @@ where a further merge inside words would save no more than the last phrase that 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,7 +54,7 @@ def count_that_fills(
     table: _core.WordTable,
     among: float,
     least: int,
-    worths: NDArray[np.float64] | None = None,
+    worths: NDArray[np.floating[Any]] | None = None,
 ) -> int:
     """The highest count at which one in `among` pairs of words, and the merges inside words whose
     worth reaches it, fill the room; or `least`."""
@@ -68,7 +70,7 @@ def count_that_fills(
 
 
 def find_parity(
-    traditional: NDArray[np.float64],
+    traditional: NDArray[np.floating[Any]],
     multiword: NDArray[np.int64],
     room: int,
     floor: int,
