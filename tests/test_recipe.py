@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok import Boundaries, Recipe
-from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
+from supratok.recipe import PRESETS, Curation, Expressions, Screen, Scripts, Seeds
 from texts import any_text
 
 
@@ -84,6 +84,18 @@ def test_presets() -> None:
     assert Boundaries() == Boundaries.open()
     careful = Boundaries.careful()
     assert not (careful.cross_sentence or careful.cross_colon or careful.numbers_in_phrases)
+    assert {name: make(5000) for name, make in PRESETS.items()} == {
+        "default": Recipe(vocab_size=5000),
+        "paper": Recipe.paper(5000),
+        "dense": Recipe.dense(5000),
+    }
+
+
+def test_room_is_what_special_tokens_and_bytes_leave() -> None:
+    recipe = Recipe(vocab_size=1000, special_tokens=("<s>", "</s>"), oversize=1.5)
+    assert recipe.room(1000) == 1000 - 2 - 256
+    assert recipe.learnt_size == 1000
+    assert dataclasses.replace(recipe, segmentation="fewest").learnt_size == 1500
 
 
 # --- Recipes in TOML files

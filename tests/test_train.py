@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -116,6 +119,42 @@ def test_seeds_pass_the_screen_and_equal_the_reference() -> None:
     assert report["screened"] > 0 and sum(report["seeds"]["chosen"].values()) > 0
     without = supratok.train(documents, replace(recipe, seeds=None), progress=False)
     assert not any(token.born == "multiword" for token in without.vocabulary)
+
+
+def modules_called_by_train(documents: list[str], recipe: Recipe) -> list[str]:
+    """The modules that train.py itself calls, in order, as in docs/how-it-works.md."""
+    called: list[str] = []
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        module, caller = frame.f_globals.get("__name__", ""), frame.f_back
+        entered = event == "call" and frame.f_code.co_name != "__exit__"
+        if entered and caller and caller.f_globals.get("__name__") == "supratok.train":
+            called.append(module)
+
+    sys.setprofile(watch)
+    try:
+        supratok.train(documents, recipe, threads=1, progress=False)
+    finally:
+        sys.setprofile(None)
+    return [module for module in called if module.startswith("supratok.")]
+
+
+def test_a_run_enters_no_module_twice() -> None:
+    """With every pass on, train.py enters the modules that docs/how-it-works.md lists, in that
+    order, each once. (Helpers of the rooms below, common and recipe, are not listed.)"""
+    recipe = Recipe(
+        vocab_size=600, segmentation="fewest", curation=Curation(), seeds=Seeds(min_count=5),
+        screen=Screen(min_documents=2), expressions=Expressions(min_pmi=1.0), refine=2,
+    )  # fmt: skip
+    called = modules_called_by_train(prose(5, 600), recipe)
+    assert len(called) == len(set(called))
+    page = Path(__file__).parents[1] / "docs" / "how-it-works.md"
+    section = page.read_text(encoding="utf-8").split("## A training run, module by module")[1]
+    listed = re.findall(r"^\d+\. `(\w+)/(\w+)(?:\.py|/)`", section.split("\n## ")[0], re.MULTILINE)
+    rooms = ("supratok.corpus.", "supratok.learn.", "supratok.tokenizer.")
+    assert [module for module in called if module.startswith(rooms)] == [
+        f"supratok.{room}.{module}" for room, module in listed
+    ]
 
 
 def test_worked_example() -> None:

@@ -1,7 +1,7 @@
-"""What is asked of training: `Recipe`, and inside it `Boundaries`, what a token may never cross.
+"""`Recipe`: every option of training; and its parts, such as `Boundaries`, the rules for tokens.
 
-A recipe is set before any text is seen, stays unchanged, and is saved inside the tokenizer. Taking
-something out, for an ablation, is one `replace`:
+A recipe is fixed before training reads any text, and saved in the tokenizer. An ablation is one
+`replace`:
 
     from dataclasses import replace
     plain_bpe = replace(Recipe(vocab_size=32_000), crossover=1.0)
@@ -14,7 +14,7 @@ import functools
 import math
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -27,16 +27,16 @@ Segmentation = Literal["merges", "fewest"]
 
 @dataclass(frozen=True, kw_only=True)
 class Boundaries:
-    """Which neighbours may share a token. The rules hold in the vocabulary: no token that breaks
-    them is ever made, so encoding needs no pre-tokenizer.
+    """Which neighbours may share a token. Training makes no token that breaks these rules, so
+    encoding needs no pre-tokenizer.
 
-    Always: whitespace, newlines included, and control characters share a token only with their own
-    kind, apart from the one space that a word carries in front. No token mixes a newline with text.
+    Fixed rules: whitespace (with newlines) and control characters share a token only with their own
+    kind, except for the one space in front of a word. No token mixes a newline with text.
     """
 
-    max_words: int = 5  # letters or digits in a row; punctuation is free
-    # Phrases are made of whole words. Otherwise (and always in scripts without spaces, where a word
-    # is a stretch of text) a phrase may begin or end with a piece of one.
+    max_words: int = 5  # words of letters or digits; punctuation does not count
+    # Phrases consist of whole words. Otherwise (and always in scripts without spaces, where a word
+    # is a stretch of text) a phrase may begin or end with a piece of a word.
     whole_words: bool = False
     max_bytes: int = 64
     max_digits: int = 3  # in a row
@@ -51,23 +51,23 @@ class Boundaries:
 
     @classmethod
     def open(cls) -> Boundaries:
-        """The default: phrases may run over a sentence end, a colon or a number."""
+        """The default: phrases may cross a sentence end, a colon or a number."""
         return cls()
 
     @classmethod
     def careful(cls) -> Boundaries:
-        """Phrases stay inside a sentence, stop at `: ` (where prompts and dialogues turn) and hold
-        no numbers."""
+        """Phrases stay inside a sentence, stop at `: ` (which separates the turns of prompts and
+        dialogues) and contain no numbers."""
         return cls(cross_sentence=False, cross_colon=False, numbers_in_phrases=False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Curation:
-    """Paper 3.2: documents are sorted into three bins by the entropy of their character bigrams,
-    and a share of each bin is kept."""
+    """Paper 3.2: sort documents into three bins by the entropy of their character bigrams, and keep
+    a share of each bin."""
 
-    low: float = 3.0  # Paper 3.2: fewer bits than this is low entropy
-    high: float = 4.5  # Paper 3.2: more is high; between them is medium
+    low: float = 3.0  # Paper 3.2: low entropy is below this, in bits
+    high: float = 4.5  # Paper 3.2: high entropy is above this; the rest is medium
     keep: tuple[float, float, float] = (0.10, 0.50, 0.90)  # Paper 3.2: of low, medium and high
     # Choice: `low` and `high` may be shares of the documents (0.05 and 0.25, say) instead of bits.
     # By the paper's formula nearly every document lies above 4.5 bits (docs/log.md).
@@ -91,17 +91,16 @@ class Curation:
 
 @dataclass(frozen=True, kw_only=True)
 class Seeds:
-    """Paper 3.3: phrases that stick together, mined before training; the multiword pass takes them
-    without asking for more."""
+    """Paper 3.3: phrases that hold together. The multiword pass accepts them without the screen."""
 
     min_words: int = 2  # Paper 3.3
     max_words: int = 6  # Paper 3.3
     min_pmi: float = 2.0  # Paper 3.3, in bits
-    min_npmi: float = -1.0  # Choice: off; n words reach from -1, never together, to n - 1
+    min_npmi: float = -1.0  # Choice: off; the range for n words is -1 (never together) to n - 1
     min_count: int = 100  # Paper 3.3
-    # Choice, for the paper's overlap control: a phrase is left out if this share of its occurrences
-    # lies inside one longer phrase that was chosen, or if it and a chosen one are windows of one
-    # text (mine.py).
+    # Choice, for the paper's overlap control: drop a phrase if this share of its occurrences lies
+    # inside one longer chosen phrase, or if it and a chosen phrase are windows of one text
+    # (learn/seeds.py).
     overlap: float = 0.9
 
     def __post_init__(self) -> None:
@@ -116,19 +115,19 @@ class Seeds:
             raise ValueError(f"overlap={self.overlap}: a share above 0, at most 1")
 
     def up_to(self, words: int) -> Seeds:
-        """The same, for tokens of at most so many words."""
+        """The same options, for phrases of at most `words` words."""
         most = max(2, min(self.max_words, words))
         return dataclasses.replace(self, min_words=min(self.min_words, most), max_words=most)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Screen:
-    """What two neighbours must show to join in the multiword pass, unless they are seeded."""
+    """The conditions for two neighbours to join in the multiword pass; seeds are exempt."""
 
     min_pmi: float = 5.0  # Paper 3.5, in bits
     min_count: int = 5  # Paper 3.5
-    min_documents: int = 1  # Choice: a phrase of a single document helps no other
-    # Choice: off. In bits: how open it must be what stands before a phrase, and what after it.
+    min_documents: int = 1  # Choice: off; a phrase of one document is of use in no other
+    # Choice: off. The least entropy, in bits, of the tokens before a phrase and of those after it.
     min_boundary_entropy: float = 0.0
 
     def __post_init__(self) -> None:
@@ -139,18 +138,18 @@ class Screen:
 
 @dataclass(frozen=True, kw_only=True)
 class Scripts:
-    """Paper 3.4 and Appendix E: what is done differently by script and language. Without it
-    (`scripts=None`) words are cut at whitespace alone, whatever their characters."""
+    """Paper 3.4 and Appendix E: rules for some scripts and languages. `scripts=None` cuts words at
+    whitespace alone, in every script."""
 
     # Appendix E: in scripts without spaces, a bigram of characters seen less often is a boundary.
     gate: int = 50
-    # Appendix E: suffixes mined for each of Turkish and Finnish.
+    # Appendix E: the number of suffixes to mine for each of Turkish and Finnish.
     suffixes: int = 200
     # Choice: in this share of the occurrences of a word its stem and suffix do not join. The paper
-    # gives no weight; every weight tried costs compression (docs/log.md), so the rule rests.
+    # gives no weight; every weight tried costs compression (docs/log.md), so the rule is off.
     suffix_weight: float = 0.0
-    # Choice: this share of the evidence for Arabic words that differ only in hamza is pooled. It
-    # rests for the same reason.
+    # Choice: Arabic words that differ only in hamza pool this share of their counts. It is off for
+    # the same reason.
     hamza: float = 0.0
 
     def __post_init__(self) -> None:
@@ -167,8 +166,8 @@ class Scripts:
 
 @dataclass(frozen=True, kw_only=True)
 class Expressions:
-    """Paper 3.3 and Appendix A: the score of a span of words, what is rejected, and what a span
-    must be worth to displace other tokens."""
+    """Paper 3.3 and Appendix A: the score of a span of words, the rejections, and the worth at
+    which a span displaces other tokens."""
 
     max_words: int = 5
     # Hard rejections.
@@ -196,16 +195,16 @@ class Expressions:
     # The held-out gain.
     document_gain: float = 0.60
     training_gain: float = 0.18
-    unseen_factor: float = 0.45  # of the score, where held-out text lacks the span
+    unseen_factor: float = 0.45  # for the score of a span that held-out text lacks
     # Leaf surgery.
     utility_documents: float = 0.35
     priority_score: float = 0.03
-    # Choice: counts in the training text, scaled down to the size of the held-out text, stand in
-    # for this share of the counts in held-out text. 0 is the paper; but held-out text is small, and
-    # tokens chosen by it alone are chosen by its accidents (docs/log.md).
+    # Choice: counts in the training text, scaled down to the size of the held-out text, replace
+    # this share of the counts in held-out text. 0 is the paper; but held-out text is small, and
+    # tokens chosen by it alone fit its accidents (docs/log.md).
     training_share: float = 0.0
-    # Choice: A(s) counts a span only where its own tokens stand in the encoded text. By the paper
-    # it counts wherever the words stand, also where they are part of other phrases already.
+    # Choice: A(s) counts a span only where its own tokens occur in the encoded text. The paper
+    # counts its words everywhere, also inside other phrases.
     in_place: bool = False
 
     def __post_init__(self) -> None:
@@ -217,22 +216,23 @@ class Expressions:
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """Everything that decides the result, besides the text."""
+    """Everything that decides the result, except the text."""
 
     vocab_size: int
     segmentation: Segmentation = "merges"
     boundaries: Boundaries = field(default_factory=Boundaries)
-    # The components of the paper; each is taken out by setting it to None (or False).
+    # The components of the paper; None (or False) switches one off.
     curation: Curation | None = None
     seeds: Seeds | None = None
     curriculum: bool = True  # words before phrases; without, all merges compete from the start
-    # Choice: no more than chance, in at least 10 documents. See docs/results.md for the trade.
+    # Choice: at least as often as by chance, in at least 10 documents. docs/results.md has the
+    # trade-off.
     screen: Screen | None = field(
         default_factory=lambda: Screen(min_pmi=0.0, min_count=2, min_documents=10)
     )
     scripts: Scripts | None = field(default_factory=Scripts)
     expressions: Expressions | None = None
-    # Choice: rarer characters are written as bytes. 1.0 keeps every character seen.
+    # Choice: rarer characters become bytes. 1.0 keeps every character of the training text.
     character_coverage: float = 0.9999
     # Choice: a pair seen once is no evidence.
     min_count: int = 2
@@ -240,15 +240,15 @@ class Recipe:
     # inside words and a further phrase save the same number of tokens (parity of marginal gain).
     # 1.0 is plain BPE; 0.78125 is SuperBPE's transition (Appendix C).
     crossover: float | None = None
-    # Choice: at parity a phrase must save this many times what the next merge inside words would.
-    # Above 1 there are fewer phrases, and the rarest of them are missing.
+    # Choice: at parity a phrase must save this many times as much as the next merge inside words.
+    # Above 1 there are fewer phrases; the rarest go.
     phrase_price: float = 1.5
-    # Choice: `fewest` learns this many times vocab_size and drops what it can best do without.
+    # Choice: `fewest` learns this many times vocab_size and drops the least useful tokens.
     oversize: float = 2.0
     # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
-    # save less (refine.py). Each reads the documents three times; two are nearly all there is.
+    # save less (learn/refine.py). Each reads the documents three times; two rounds gain nearly all.
     refine: int = 0
-    # Special tokens, such as "<|endoftext|>": never made from ordinary text.
+    # Special tokens, such as "<|endoftext|>": ordinary text never encodes to them.
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -277,12 +277,23 @@ class Recipe:
 
     @functools.cached_property
     def names(self) -> frozenset[str]:
-        """Texts that no token may have; see `names.py`."""
+        """Texts that no token may have; see common/reserved.py."""
         return reserved(self.special_tokens)
+
+    @property
+    def learnt_size(self) -> int:
+        """The size of the vocabulary that training learns before it prunes."""
+        fewest = self.segmentation == "fewest"
+        return int(self.vocab_size * self.oversize) if fewest else self.vocab_size
+
+    def room(self, size: int) -> int:
+        """How many of `size` ids are left for the alphabet and learnt tokens: all but special
+        tokens and bytes."""
+        return size - len(self.special_tokens) - len(BYTE_NAMES)
 
     @classmethod
     def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
-        """The paper's method with the paper's constants; see the options' own defaults."""
+        """The paper's method with the paper's constants; the parts' defaults are the paper's."""
         paper = cls(
             vocab_size=vocab_size,
             boundaries=Boundaries(whole_words=True),
@@ -297,8 +308,8 @@ class Recipe:
 
     @classmethod
     def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
-        """The most compressive: the fewest tokens, whatever they are. Slow to learn, and its rare
-        phrases ask more of a language model."""
+        """The most compressive: the fewest tokens. Training is slow, and language models find its
+        rare phrases harder."""
         dense = cls(
             vocab_size=vocab_size,
             segmentation="fewest",
@@ -315,8 +326,8 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:
-        """The recipe of these values; an unknown name is an error, never ignored. `False` takes a
-        component out, as None does."""
+        """The recipe of these values; an unknown name is an error. `False` switches a component
+        off, as None does."""
         return from_mapping(cls, {name: _part(name, value) for name, value in values.items()})
 
     def to_toml(self) -> str:
@@ -328,22 +339,22 @@ class Recipe:
 
     @classmethod
     def from_preset(cls, name: str, vocab_size: int, **changes: Any) -> Recipe:
-        """`Recipe()`, `Recipe.paper` or `Recipe.dense`, by name, with changes. A mapping changes
-        single values of a component: `curation={"low": 2.5}`."""
+        """A recipe of `PRESETS` by name, with changes. A mapping changes single values of a
+        component: `curation={"low": 2.5}`."""
         if name not in PRESETS:
             raise ValueError(f"preset={name!r}: choose one of {', '.join(PRESETS)}")
         check_types(cls, {"vocab_size": vocab_size})
-        recipe: Recipe = (cls if name == "default" else getattr(cls, name))(vocab_size=vocab_size)
+        recipe = PRESETS[name](vocab_size)
         parts = {key: _part(key, value, recipe) for key, value in changes.items()}
         return from_mapping(cls, parts, recipe)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Recipe:
-        """The recipe written in a TOML file; `changes` go before what it says.
+        """The recipe of a TOML file; `changes` override it.
 
-        preset = "paper"          # where it starts: default (if not said), paper or dense
+        preset = "paper"          # or dense, or default
         vocab_size = 100_000
-        curation = false          # without this component
+        curation = false          # switches this component off
         [seeds]
         min_count = 50            # the rest of the component stays
         """
@@ -366,12 +377,17 @@ _PARTS: dict[str, type] = {
 }
 
 
-PRESETS = ("default", "paper", "dense")
+# The recipes that have a name: PRESETS["paper"](100_000).
+PRESETS: dict[str, Callable[[int], Recipe]] = {
+    "default": lambda vocab_size: Recipe(vocab_size=vocab_size),
+    "paper": Recipe.paper,
+    "dense": Recipe.dense,
+}
 
 
 def _part(name: str, value: object, base: Recipe | None = None) -> object:
-    """What a mapping says of a component, or of that of `base` with changes; other values as they
-    are."""
+    """The component that a mapping describes, as changes of that of `base` if there is one; any
+    other value itself."""
     if name not in _PARTS:
         return None if name == "crossover" and value == "parity" else value
     if value is False and name != "boundaries":

@@ -1,13 +1,17 @@
-"""The held-out sample is its definition, in whatever order the documents come."""
+"""The held-out sample equals its definition, in any order; a split trains on the rest."""
 
 from __future__ import annotations
 
 import random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supratok.corpus.split import HeldOut, digest, is_held_out
+from supratok.common.progress import Progress
+from supratok.corpus import CorpusError, open_corpus
+from supratok.corpus.split import HeldOut, Split, digest, held_out_half, is_held_out
+from supratok.recipe import Curation
 
 
 def test_digest_is_fixed() -> None:
@@ -68,3 +72,48 @@ def test_sample_by_hand() -> None:
     assert held.documents == ["a", "bb"]  # "ccc" does not fit, so "dd" is not asked
     held.add("far too long", 0)
     assert held.documents == ["far too long"]
+
+
+# --- The split
+
+DOCUMENTS = [f"document {number}" for number in range(400)]
+
+
+def split_of(documents: list[str], curation: Curation | None = None) -> Split:
+    return Split(open_corpus(iter(documents)), curation, 1, Progress())
+
+
+def test_later_readings_repeat_the_first() -> None:
+    split = split_of(DOCUMENTS)
+    training = [document.text for document in split.decide("first")]
+    assert training == [text for text in DOCUMENTS if not is_held_out(digest(text))]
+    for _ in range(2):
+        assert list(split.texts("later")) == training
+    assert split.documents == 400 and split.training_documents == len(training)
+    assert split.held_out_documents == 400 - len(training)
+    assert split.characters == sum(map(len, training))
+    assert split.deciding_texts() == held_out_half(DOCUMENTS, measuring=False)
+    assert split.measuring_texts() == held_out_half(DOCUMENTS)
+
+
+def test_curation_drops_documents_that_are_not_held_out() -> None:
+    split = split_of(DOCUMENTS, Curation(low=0.0, high=99.0, keep=(0.0, 0.5, 0.0)))
+    training = [document.text for document in split.decide("first")]
+    assert list(split.texts("later")) == training
+    assert 100 < len(training) < 300
+    assert split.measuring_texts() == held_out_half(DOCUMENTS)  # whatever curation drops
+
+
+def test_a_corpus_of_held_out_documents_is_trained_on_whole() -> None:
+    """Otherwise there would be nothing to learn from."""
+    held_out = [text for text in DOCUMENTS if is_held_out(digest(text))]
+    split = split_of(held_out)
+    assert [document.text for document in split.decide("first")] == held_out
+    assert list(split.texts("later")) == held_out
+    assert split.held_out_documents == 0 and split.characters == sum(map(len, held_out))
+    assert split.deciding_texts() == split.measuring_texts() == []
+
+
+def test_an_empty_corpus_is_refused() -> None:
+    with pytest.raises(CorpusError, match="the corpus is empty"):
+        list(split_of([]).decide("first"))

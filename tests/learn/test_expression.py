@@ -16,7 +16,7 @@ from supratok import Recipe, Token, Tokenizer, train
 from supratok.common import _core
 from supratok.common.progress import Progress
 from supratok.learn.expression import express
-from supratok.learn.expression.surgery import ROUNDS, Evidence, Patients, Ward, operate
+from supratok.learn.expression.surgery import ROUNDS, Candidates, Surgery, Usage
 from supratok.recipe import Expressions
 from supratok.tokenizer import BYTES
 from texts import prose
@@ -124,28 +124,30 @@ def test_counts_of_new_tokens() -> None:
 # --- The surgery, beside its plain twin
 
 
-def plain_round(ward: Ward, patients: Patients, waiting: list[int]) -> list[int]:
+def plain_round(surgery: Surgery, candidates: Candidates, waiting: list[int]) -> list[int]:
     """Of all spans the one of the highest priority, again and again, everything from scratch."""
-    encoder, tokens = encoder_of(ward.tokens, ward.fewest), ward.tokens
-    rows = [encoder.encode(text) for text in ward.evidence.held_out]
+    encoder, tokens = encoder_of(surgery.tokens, surgery.fewest), surgery.tokens
+    rows = [encoder.encode(text) for text in surgery.usage.held_out]
     counts = Counter(id - BYTES for row in rows for id in row)
     documents = Counter(id - BYTES for row in rows for id in set(row))
-    weight = ward.options.utility_documents
+    weight = surgery.options.utility_documents
     price = {m: counts[m] + weight * documents[m] for m in range(len(tokens))}
-    learnt = range(ward.alphabet, len(tokens))
-    parts = {m: () if ward.fewest else encoder.parts(m) or () for m in learnt}
-    pieces = {i: [id - BYTES for id in encoder.encode(patients.texts[i])] for i in waiting}
+    learnt = range(surgery.alphabet, len(tokens))
+    parts = {m: () if surgery.fewest else encoder.parts(m) or () for m in learnt}
+    pieces = {i: [id - BYTES for id in encoder.encode(candidates.texts[i])] for i in waiting}
     pieces = {i: row for i, row in pieces.items() if len(row) > 1}
     gained = {
-        i: patients.counts[i] * (len(row) - 1) + weight * patients.documents[i]
+        i: candidates.counts[i] * (len(row) - 1) + weight * candidates.documents[i]
         for i, row in pieces.items()
     }
-    free, gone, kept, claimed = ward.size - len(tokens), set[int](), set[int](), set[Any]()
+    free, gone, kept, claimed = surgery.size - len(tokens), set[int](), set[int](), set[Any]()
     known, new, accepted = {token.text for token in tokens}, list[Token](), list[int]()
 
     def chain(i: int) -> list[str]:
         texts = [tokens[piece].text for piece in pieces[i]]
-        return ["".join(texts[:n]) for n in range(len(texts) if ward.fewest else 2, len(texts) + 1)]
+        return [
+            "".join(texts[:n]) for n in range(len(texts) if surgery.fewest else 2, len(texts) + 1)
+        ]
 
     while True:
         made_of = {part for m in learnt for part in parts[m]}  # as the round began
@@ -154,15 +156,15 @@ def plain_round(ward: Ward, patients: Patients, waiting: list[int]) -> list[int]
         leaves.sort(key=lambda m: (price[m], -m))
         best: tuple[Any, ...] | None = None
         for i, row in pieces.items():
-            text, joins = patients.texts[i], set(zip(row, row[1:], strict=False))
-            if i in accepted or text in ward.gone or gone & set(row) or claimed & joins:
+            text, joins = candidates.texts[i], set(zip(row, row[1:], strict=False))
+            if i in accepted or text in surgery.gone or gone & set(row) or claimed & joins:
                 continue
             if known & set(chain(i)):
                 continue
             places = max(0, len(chain(i)) - free)
             out = [m for m in leaves if m not in row][:places]
             worth = gained[i] - sum(price[m] for m in out)
-            order = -(worth + ward.options.priority_score * patients.scores[i])
+            order = -(worth + surgery.options.priority_score * candidates.scores[i])
             if len(out) == places and worth > 0:
                 best = min(best or (np.inf,), (order, len(text), text, i, out))
         if best is None:
@@ -173,11 +175,11 @@ def plain_round(ward: Ward, patients: Patients, waiting: list[int]) -> list[int]
         kept.update(pieces[i])
         claimed.update(zip(pieces[i], pieces[i][1:], strict=False))
         known.update(chain(i))
-        count = int(patients.training_counts[i])
+        count = int(candidates.training_counts[i])
         new += [Token(text, count, "expression") for text in chain(i)]
         accepted.append(i)
-    ward.gone.update(tokens[m].text for m in gone)
-    ward.tokens = [token for m, token in enumerate(tokens) if m not in gone] + new
+    surgery.gone.update(tokens[m].text for m in gone)
+    surgery.tokens = [token for m, token in enumerate(tokens) if m not in gone] + new
     return accepted
 
 
@@ -201,20 +203,20 @@ def test_surgery_equals_the_plain_one(
     numbers = st.lists(st.integers(0, 60), min_size=len(texts), max_size=len(texts))
     counts = np.array(data.draw(numbers))
     documents = np.minimum(counts, np.array(data.draw(numbers)))
-    patients = Patients(texts, counts, counts * 1.0, documents * 1.0, counts * 1.0,
-                        documents * 1.0, np.array(data.draw(numbers)) / 7)  # fmt: skip
+    candidates = Candidates(texts, counts, counts * 1.0, documents * 1.0, counts * 1.0,
+                            documents * 1.0, np.array(data.draw(numbers)) / 7)  # fmt: skip
 
-    def ward() -> Ward:
-        return Ward(
+    def surgery() -> Surgery:
+        return Surgery(
             tokens, np.zeros(len(tokens)), sum(token.born == "alphabet" for token in tokens),
-            len(tokens) + room, segmentation == "fewest", Expressions(), Evidence(HELD_OUT, 1),
+            len(tokens) + room, segmentation == "fewest", Expressions(), Usage(HELD_OUT, 1),
         )  # fmt: skip
 
-    plain, waiting = ward(), list(range(len(texts)))
+    plain, waiting = surgery(), list(range(len(texts)))
     for _ in range(ROUNDS):
-        accepted = plain_round(plain, patients, waiting)
+        accepted = plain_round(plain, candidates, waiting)
         if not accepted:
             break
         waiting = [i for i in waiting if i not in accepted]
-    assert operate(ward(), patients) == plain.tokens
+    assert surgery().run(candidates) == plain.tokens
     assert not encoder_of(plain.tokens, plain.fewest).states().any()

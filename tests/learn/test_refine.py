@@ -11,7 +11,7 @@ import pytest
 from supratok import Boundaries, Recipe, Token, Tokenizer, train
 from supratok.common import _core
 from supratok.learn.prune import HeldOutText
-from supratok.learn.refine import Evidence, find_leaves, refine
+from supratok.learn.refine import Texts, find_leaves, refine
 from supratok.learn.words import may_be_token
 from supratok.recipe import Scripts
 from texts import corpus, prose
@@ -26,11 +26,11 @@ def trained(rule: Any, seed: int) -> Tokenizer:
     return train(prose(seed, 300) + corpus(seed, 100), recipe, threads=1, progress=False)
 
 
-def evidence(seed: int, threads: int = 1) -> Evidence:
+def texts(seed: int, threads: int = 1) -> Texts:
     documents = prose(seed, 500) + corpus(seed + 1, 100)
     held_out, training = documents[::10], [text for i, text in enumerate(documents) if i % 10]
     scale = sum(map(len, training)) / sum(map(len, held_out))
-    return Evidence(lambda: iter(training), HeldOutText(held_out, scale, threads))
+    return Texts(lambda: iter(training), HeldOutText(held_out, scale, threads))
 
 
 def encoder_of(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
@@ -38,14 +38,14 @@ def encoder_of(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
     return _core.Encoder(texts, counts, fewest=recipe.segmentation == "fewest", first_id=0)
 
 
-def held_out_tokens(tokens: list[Token], recipe: Recipe, text: Evidence) -> int:
+def held_out_tokens(tokens: list[Token], recipe: Recipe, text: Texts) -> int:
     return int(encoder_of(tokens, recipe).usage(text.held_out.texts, 1).sum())
 
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", range(4))
 def test_promises_after_each_round(rule: Any, seed: int) -> None:
-    tokenizer, text = trained(rule, seed), evidence(seed)
+    tokenizer, text = trained(rule, seed), texts(seed)
     recipe, before = tokenizer.recipe, list(tokenizer.vocabulary)
     swaps = 0
     for _ in range(4):
@@ -83,7 +83,7 @@ def check_round(before: list[Token], after: list[Token], recipe: Recipe) -> None
 @pytest.mark.parametrize("rule", RULES)
 def test_rounds_end_by_themselves(rule: Any) -> None:
     """Every round but the last was kept; another go finds nothing more."""
-    tokenizer, text = trained(rule, 1), evidence(1)
+    tokenizer, text = trained(rule, 1), texts(1)
     tokens, story = refine(list(tokenizer.vocabulary), tokenizer.recipe, 50, text)
     assert 1 < len(story) < 50
     assert [one["kept"] for one in story] == [True] * (len(story) - 1) + [False]
@@ -99,7 +99,7 @@ def test_rounds_end_by_themselves(rule: Any) -> None:
 def test_the_threads_do_not_matter(rule: Any) -> None:
     tokenizer = trained(rule, 2)
     found = [
-        refine(list(tokenizer.vocabulary), tokenizer.recipe, 3, evidence(2, threads))
+        refine(list(tokenizer.vocabulary), tokenizer.recipe, 3, texts(2, threads))
         for threads in (1, 2, 7)
     ]
     assert found[0] == found[1] == found[2]
@@ -117,7 +117,7 @@ def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]
     tokens = [Token(text, 9, "alphabet") for text in ("a", "b", "c", "d", " ")]
     tokens += [Token("ab", 9, "traditional"), Token("cd", 9, "traditional")]
     recipe = Recipe(vocab_size=300, segmentation=rule)
-    text = Evidence(lambda: iter(["ab ab"] * 20), HeldOutText(["ab ab"] * 2, 10.0, 1))
+    text = Texts(lambda: iter(["ab ab"] * 20), HeldOutText(["ab ab"] * 2, 10.0, 1))
     after, story = refine(tokens, recipe, 9, text)
     assert after[:5] == tokens[:5]
     assert [token.text for token in after[5:]] == learnt
@@ -126,7 +126,7 @@ def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]
 
 
 def test_without_held_out_text_nothing_is_swapped() -> None:
-    tokenizer, text = trained("merges", 1), evidence(1)
+    tokenizer, text = trained("merges", 1), texts(1)
     text.held_out = HeldOutText([], 1.0, 1)
     tokens = list(tokenizer.vocabulary)
     assert refine(tokens, tokenizer.recipe, 5, text)[0] == tokens

@@ -19,14 +19,14 @@ from supratok import Boundaries, Recipe, reference
 from supratok.common import _core
 from supratok.corpus import split
 from supratok.learn.scripts import (
-    UNSPACED,
     adjusted,
-    find_evidence,
+    find_script_rules,
     hamza_changes,
     mine_suffixes,
     split_suffix,
     suffix_changes,
 )
+from supratok.learn.words import UNSPACED
 from supratok.recipe import Scripts
 from supratok.reference import parts as reference_parts
 from supratok.reference import scripts as reference_scripts
@@ -331,6 +331,6 @@ def test_the_report_and_what_stays_as_it_was() -> None:
     assert "scripts" not in blind.report
 
 
-def test_no_evidence_without_scripts() -> None:
-    evidence = find_evidence(table_of({"أن": 7, "ان": 3, "我们": 1}, False), {}, {}, None)
-    assert (evidence.changes, evidence.bigrams, evidence.report) == ({}, None, {})
+def test_no_rules_without_scripts() -> None:
+    rules = find_script_rules(table_of({"أن": 7, "ان": 3, "我们": 1}, False), {}, None)
+    assert (rules.changes, rules.bigrams, rules.report) == ({}, None, {})

@@ -23,10 +23,12 @@ from supratok import Recipe
 from supratok.common import _core
 from supratok.common.progress import Progress
 from supratok.corpus import open_corpus
+from supratok.corpus.split import Split
 from supratok.learn import tables
-from supratok.learn.count import Counted, count_runs, count_words
-from supratok.learn.scripts import UNSPACED
+from supratok.learn.count import count_words
+from supratok.learn.runs import count_runs
 from supratok.learn.seeds import Phrase, mine, total_words
+from supratok.learn.words import UNSPACED
 from supratok.recipe import Seeds
 from texts import corpus, prose
 
@@ -35,24 +37,26 @@ SMALL = Seeds(min_count=2, min_pmi=-99.0)
 Window = tuple[str, ...]
 
 
-def read(documents: list[str], threads: int = 1) -> Counted:
-    return count_words(open_corpus(documents), PLAIN, threads, Progress(), hold_out=False)
+def read(
+    documents: list[str], threads: int = 1, hold_out: bool = False
+) -> tuple[Split, _core.WordTable]:
+    split = Split(open_corpus(documents), None, threads, Progress(), hold_out=hold_out)
+    return split, count_words(split, PLAIN, threads, Progress())[0]
 
 
 def runs_of(
-    documents: list[str], counted: Counted, known: list[str], floor: int, threads: int = 1
+    split: Split, words: _core.WordTable, known: list[str], floor: int, threads: int = 1
 ) -> _core.RunTable:
-    opened = open_corpus(documents)
-    return count_runs(opened, counted, known, PLAIN, floor, threads, Progress())[0]
+    return count_runs(split, words, known, PLAIN, floor, threads, Progress())[0]
 
 
 def mined(
     documents: list[str], seeds: Seeds, threads: int = 1
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    counted = read(documents, threads)
-    known, counts = counted.words.rows(seeds.min_count)
-    table = runs_of(documents, counted, known, seeds.min_count, threads)
-    return mine(table, known, counts, total_words(counted.words), seeds)
+    split, words = read(documents, threads)
+    known, counts = words.rows(seeds.min_count)
+    table = runs_of(split, words, known, seeds.min_count, threads)
+    return mine(table, known, counts, total_words(words), seeds)
 
 
 # --- The slow twin: every window of the documents, and the rules as they are written -----------
@@ -164,9 +168,9 @@ def test_equals_the_slow_twin_on_larger_corpora(seed: int) -> None:
 @settings(max_examples=60, deadline=None)
 @given(repetitive, st.integers(2, 7), st.integers(1, 4))
 def test_ngrams_are_all_frequent_windows(documents: list[str], longest: int, least: int) -> None:
-    counted = read([*documents, " a b"])
-    known, _ = counted.words.rows()
-    table = runs_of([*documents, " a b"], counted, known, 1)
+    split, words = read([*documents, " a b"])
+    known, _ = words.rows()
+    table = runs_of(split, words, known, 1)
     lefts, rights, counts, tried, frequent = table.ngrams(longest, least)
     units: list[tuple[int, ...]] = [(place,) for place in range(len(known))]
     for left, right in zip(lefts.tolist(), rights.tolist(), strict=True):
@@ -185,8 +189,8 @@ def test_ngrams_are_all_frequent_windows(documents: list[str], longest: int, lea
 
 def test_counting_keeps_the_runs() -> None:
     documents = prose(1, 40)
-    counted = read(documents)
-    table = runs_of(documents, counted, counted.words.rows(2)[0], 2)
+    split, words = read(documents)
+    table = runs_of(split, words, words.rows(2)[0], 2)
     before = table.rows()
     first, second = table.ngrams(5, 2), table.ngrams(5, 2)
     after = table.rows()
@@ -284,24 +288,25 @@ def test_order_and_threads_do_not_matter() -> None:
 
 
 def test_counts_of_and_totals() -> None:
-    counted = read([" a b, 12 a\n", "日本 a"])
-    assert counted.words.counts_of([" a", " b", ",", "nowhere"]).tolist() == [3, 1, 1, 0]
-    assert counted.words.totals().tolist() == [5, 1, 1, 1, 0, 0]
-    assert total_words(counted.words) == 6
-    assert counted.words.rows(2)[0] == [" a"]
+    _, words = read([" a b, 12 a\n", "日本 a"])
+    assert words.counts_of([" a", " b", ",", "nowhere"]).tolist() == [3, 1, 1, 0]
+    assert words.totals().tolist() == [5, 1, 1, 1, 0, 0]
+    assert total_words(words) == 6
+    assert words.rows(2)[0] == [" a"]
 
 
 def test_all_documents_are_read_unless_some_are_held_out() -> None:
     documents = [f"document {number}" for number in range(400)]
-    everything = count_words(open_corpus(documents), PLAIN, 1, Progress(), hold_out=False)
-    split = count_words(open_corpus(documents), PLAIN, 1, Progress())
-    assert everything.held_out_documents == 0 and not everything.holds_out
-    assert everything.words.counts_of(["document"]).tolist() == [400]
-    assert 0 < split.held_out_documents < 400 and split.holds_out
-    table = runs_of(documents, everything, ["document", " "], 1)
+    everything, words = read(documents)
+    some, fewer = read(documents, hold_out=True)
+    assert everything.held_out_documents == 0 and not everything.deciding_texts()
+    assert words.counts_of(["document"]).tolist() == [400]
+    assert 0 < some.held_out_documents < 400 and some.deciding_texts()
+    assert fewer.counts_of(["document"]).tolist() == [400 - some.held_out_documents]
+    table = runs_of(everything, words, ["document", " "], 1)
     assert table.ngrams(2, 1)[2].sum() == 0
-    known = everything.words.rows()[0]
-    assert runs_of(documents, everything, known, 1).ngrams(2, 1)[2].sum() == 400
+    known = words.rows()[0]
+    assert runs_of(everything, words, known, 1).ngrams(2, 1)[2].sum() == 400
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ from rich.console import Console
 
 from ..common.progress import Progress, make_progress
 from ..corpus import open_corpus
-from ..learn.count import count_runs, count_words
+from ..corpus.split import Split
+from ..learn.count import count_words
+from ..learn.runs import count_runs
 from ..learn.seeds import Phrase, mine, total_words
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
@@ -120,14 +122,15 @@ def _mine(
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
     ) as corpus:
-        counted = count_words(corpus, recipe, threads, progress, hold_out=False)
-        known, counts = counted.words.rows(seeds.min_count)
+        split = Split(corpus, recipe.curation, threads, progress, hold_out=False)
+        words, _ = count_words(split, recipe, threads, progress)
+        known, counts = words.rows(seeds.min_count)
         floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-        runs, _ = count_runs(corpus, counted, known, recipe, floor, threads, progress)
+        runs, _ = count_runs(split, words, known, recipe, floor, threads, progress)
         progress.start("phrases")
-        phrases, report = mine(runs, known, counts, total_words(counted.words), seeds)
+        phrases, report = mine(runs, known, counts, total_words(words), seeds)
         progress.end(phrases=len(phrases))
-    for reason, count in counted.skipped.items():
+    for reason, count in split.skipped.items():
         print(f"skipped {count:,} records: {reason}", file=sys.stderr)
     return phrases, report
 

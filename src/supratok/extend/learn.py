@@ -1,48 +1,49 @@
-"""Which phrases become tokens: BPE over runs of words, as in the multiword pass (multiword.py), but
-the words are those that are one token of the base.
+"""Which phrases become tokens: BPE over runs of words, as in learn/multiword.py, but over the words
+that are one token of the base.
 
-The documents are split as in training. Words and then runs of them are counted, and the most
-frequent pair of neighbours joins, again and again, if its phrase keeps to the boundaries and is
-spread over documents. Each phrase is made of two tokens, of the base or learnt before.
+The documents are split as in training. The most frequent pair of neighbours joins, again and again,
+if its phrase keeps to the boundaries and is spread over documents. Each phrase is made of two
+tokens, of the base or learnt before.
 
 Choice: a word that is several tokens of the base is in no phrase. " clim|ate| change" would need a
-token for " climate" first, which is no phrase, or "ate change", which is no one's. Of the words of
-running English text 97% are one token in a vocabulary of 200,000, and 86% in one of 32,000.
+token for " climate" first, which is no phrase, or one for "ate change", which nobody wants. Of the
+words of running English text 97% are one token in a vocabulary of 200,000, 86% in one of 32,000.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus import Corpus, Document
+from ..corpus import Corpus
+from ..corpus.split import Split
 from ..formats.huggingface.document import bare, encode_spelled
 from ..learn import tables
-from ..learn.count import Counted, joints, split, training_texts
-from ..learn.screen import documents_wanted
+from ..learn.crossover import count_that_fills
+from ..learn.merging import PhraseMerges, lower_floor_until_exact, run_merges
+from ..learn.screen import Wanted
+from ..learn.words import joints
 from ..recipe import Recipe
 from ..tokenizer import encoder_of
 from . import glue
 from .base import Base
 
-_SLICE = 1000  # merges between two looks at the clock
-
 
 @dataclass
 class Learnt:
-    """Merges in their order, how often each was made, and what was read."""
+    """Merges in their order, how often each was made, and the documents."""
 
     merges: list[tuple[str, str]]
     counts: list[int]
-    counted: Counted
-    report: dict[str, Any] = field(default_factory=dict)
+    split: Split
+    report: dict[str, Any]
 
     @property
     def texts(self) -> list[str]:
-        """What they make, each once: a text may be made in two ways."""
+        """The texts that the merges make, each once: two merges may make the same."""
         return list(dict.fromkeys(left + right for left, right in self.merges))
 
 
@@ -50,56 +51,36 @@ def learn(
     base: Base, corpus: Corpus, add: int, recipe: Recipe, threads: int, progress: Progress
 ) -> Learnt:
     """Merges that make `add` new tokens, or as many as the corpus has."""
-    counted = _count_words(base, corpus, recipe, threads, progress)
+    split = Split(corpus, recipe.curation, threads, progress)
+    words = _core.WordTable(tables.SKETCH_BITS)
+    decided = split.decide("words")
+    words.count((glue.as_counted(base.run, document.text) for document in decided), threads)
+    progress.end(words=len(words), documents=split.documents)
     least = recipe.min_count
-    units = base.units(counted.words.rows(least)[0])
-    floor = _guess_floor(counted.words, add, least)
-    while True:
-        table = _core.RunTable(units, counted.words, joints(recipe), floor)
-        table.count(_texts(base, corpus, counted, "runs", progress), threads)
+    units = base.units(words.rows(least)[0])
+
+    def attempt(floor: int) -> Learnt | None:
+        table = _core.RunTable(units, words, joints(recipe), floor)
+        table.count(_texts(base, split, "runs"), threads)
         progress.end(runs=len(table))
         report = {"words": len(units), "runs": len(table), "floor": floor}
-        pool = _Pool(base, units, _merger(table, units, floor, recipe), corpus, counted)
-        pool.spread = documents_wanted(recipe, sum(counted.trained_on))
-        learnt = pool.choose(add, threads, progress)
-        if floor == least or len(learnt.texts) == add:
-            learnt.report = report
-            return learnt
-        floor = max(least, floor // 4)
+        merges = PhraseMerges(_merger(table, units, floor, recipe), units)
+        chooser = _Chooser(base, split, merges, recipe, threads, progress)
+        places = chooser.choose(add)
+        counts = merges.merger.counts()[places].tolist()
+        learnt = Learnt(merges.pairs(places), counts, split, report)
+        return learnt if floor == least or len(learnt.texts) == add else None
+
+    # Choice: a third of the pairs of words seen often enough become phrases (learn/crossover.py),
+    # and some of these are in too few documents.
+    floor = count_that_fills(add, words, 4, least)
+    return lower_floor_until_exact(attempt, floor, least)
 
 
-def _count_words(
-    base: Base, corpus: Corpus, recipe: Recipe, threads: int, progress: Progress
-) -> Counted:
-    counted = Counted(words=_core.WordTable(tables.SKETCH_BITS))
-
-    def count(documents: Iterable[Document]) -> None:
-        texts = (glue.as_counted(base.run, document.text) for document in documents)
-        counted.words.count(texts, threads)
-
-    split(corpus, recipe, counted, count, threads, progress, "words")
-    progress.end(words=len(counted.words), documents=counted.documents)
-    return counted
-
-
-def _texts(
-    base: Base, corpus: Corpus, counted: Counted, phase: str, progress: Progress
-) -> Iterator[str]:
-    """The documents that are trained on, as they are counted."""
-    for text in training_texts(corpus, counted, phase, progress):
+def _texts(base: Base, split: Split, phase: str) -> Iterator[str]:
+    """The training documents as they are counted."""
+    for text in split.texts(phase):
         yield glue.as_counted(base.run, text)
-
-
-def _guess_floor(words: _core.WordTable, add: int, least: int) -> int:
-    """A count that the last phrase will surely have. Choice: of the pairs of words seen so often a
-    third become phrases (crossover.py), and some are not spread well."""
-    low, high = least, 2 * least
-    while words.pairs_at_least(high) >= 4 * add:
-        low, high = high, 2 * high
-    while low + 1 < high:
-        middle = (low + high) // 2
-        low, high = (middle, high) if words.pairs_at_least(middle) >= 4 * add else (low, middle)
-    return low
 
 
 def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
@@ -109,45 +90,34 @@ def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe)
 
 
 @dataclass
-class _Pool:
-    """The merges of one run over the table, and which of them are good tokens."""
+class _Chooser:
+    """Chooses the merges that become tokens."""
 
     base: Base
-    units: list[str]
-    merger: _core.Merger
-    corpus: Corpus
-    counted: Counted
-    spread: int = 1
+    split: Split
+    merges: PhraseMerges
+    recipe: Recipe
+    threads: int
+    progress: Progress
 
-    def choose(self, add: int, threads: int, progress: Progress) -> Learnt:
-        """The first merges that make `add` good tokens; all good ones, if there are fewer. More are
-        made until there are enough."""
+    def choose(self, add: int) -> list[int]:
+        """The first merges that make `add` good tokens; all good ones, if there are fewer. Merges
+        more until there are enough."""
         wanted = add + add // 10
         while True:
-            more = self._run(wanted, progress)
-            good = self._reachable(self._well_spread(threads, progress))
+            self.progress.start("phrases", wanted, "tokens")
+            more = run_merges(self.merges.merger, wanted, self.progress)
+            self.progress.end(phrases=len(self.merges))
+            good = self._reachable(self._well_spread())
             chosen = self._reachable(self._first(good, add))
-            learnt = Learnt(
-                self._pairs(chosen), self.merger.counts()[chosen].tolist(), self.counted
-            )
-            if not more or len(learnt.texts) == add:
-                return learnt
+            texts = self.merges.merger.texts()
+            if not more or len({texts[place] for place in chosen}) == add:
+                return chosen
             wanted += add
 
-    def _run(self, wanted: int, progress: Progress) -> bool:
-        """Join until there are so many merges, or no pair is left."""
-        progress.start("phrases", wanted, "tokens")
-        made, more = len(self.merger.counts()), True
-        while made < wanted and more:
-            more = self.merger.run(min(_SLICE, wanted - made)) > 0
-            made = len(self.merger.counts())
-            progress.at(made)
-        progress.end(phrases=made)
-        return more
-
     def _first(self, places: list[int], add: int) -> list[int]:
-        """Up to the last that make `add` different texts."""
-        texts = self.merger.texts()
+        """The places up to the last that make `add` different texts."""
+        texts = self.merges.merger.texts()
         seen: set[str] = set()
         chosen = []
         for place in places:
@@ -157,47 +127,33 @@ class _Pool:
             chosen.append(place)
         return chosen
 
-    def _well_spread(self, threads: int, progress: Progress) -> list[int]:
-        """Phrases used in enough documents, where a text is cut into as few of all these words and
-        phrases as can be; and what they are made of."""
-        texts = self.merger.texts()
-        if self.spread <= 1 or not texts:
+    def _well_spread(self) -> list[int]:
+        """The phrases that are used in enough documents, if these words and phrases encode a text
+        with the fewest tokens; and their parts."""
+        texts = self.merges.merger.texts()
+        wanted = Wanted.of(self.recipe, self.split.training_documents)
+        if not wanted or not texts:
             return list(range(len(texts)))
-        characters = sorted(set("".join(self.units)))
-        entries = list(dict.fromkeys([*characters, *self.units, *texts]))
-        survey = _core.Survey(encoder_of(entries, fewest=True), 0)
-        texts_read = _texts(self.base, self.corpus, self.counted, "documents", progress)
-        survey.count(texts_read, threads)
-        seen = dict(zip(entries, survey.documents().tolist(), strict=True))
-        kept = self._with_parts(
-            place for place, text in enumerate(texts) if seen[text] >= self.spread
+        characters = sorted(set("".join(self.merges.units)))
+        entries = list(dict.fromkeys([*characters, *self.merges.units, *texts]))
+        spread, _ = wanted.judge(
+            entries,
+            0,
+            encoder_of(entries, fewest=True),
+            lambda phase: _texts(self.base, self.split, phase),
+            self.threads,
         )
-        progress.end(dropped=len(texts) - len(kept))
-        return kept
-
-    def _with_parts(self, places: Iterable[int]) -> list[int]:
-        stays = set(places)
-        lefts, rights = (part.tolist() for part in self.merger.parts())
-        for place in reversed(range(len(lefts))):
-            if place in stays:
-                stays.update(part - len(self.units) for part in (lefts[place], rights[place]))
-        return sorted(place for place in stays if place >= 0)
-
-    def _without_wholes(self, places: list[int], bad: set[int]) -> list[int]:
-        """Those that are not made of a bad one."""
-        lefts, rights = (part.tolist() for part in self.merger.parts())
-        gone = set(bad)
-        for place in places:
-            if {lefts[place] - len(self.units), rights[place] - len(self.units)} & gone:
-                gone.add(place)
-        return [place for place in places if place not in gone]
+        good = {text for text, is_good in zip(entries, spread.tolist(), strict=True) if is_good}
+        kept = self.merges.with_parts(place for place, text in enumerate(texts) if text in good)
+        self.progress.end(dropped=len(texts) - len(kept))
+        return sorted(kept)
 
     def _reachable(self, places: list[int]) -> list[int]:
-        """Those that encode to themselves. To leave one out changes what others meet, so it is done
-        until none is left out."""
+        """Those that encode to themselves. Dropping one changes the encoding of others, so repeat
+        until none is dropped."""
         while places:
-            texts = self.merger.texts()
-            document = self.base.with_merges(self._pairs(places))
+            texts = self.merges.merger.texts()
+            document = self.base.with_merges(self.merges.pairs(places))
             vocab = document["model"]["vocab"]
             spelled = [self.base.spell(texts[place]) for place in places]
             found = encode_spelled(bare(document), spelled)
@@ -208,10 +164,5 @@ class _Pool:
             }
             if not bad:
                 break
-            places = self._without_wholes(places, bad)
+            places = self.merges.without_wholes(places, bad)
         return places
-
-    def _pairs(self, places: list[int]) -> list[tuple[str, str]]:
-        everything = [*self.units, *self.merger.texts()]
-        lefts, rights = (part.tolist() for part in self.merger.parts())
-        return [(everything[lefts[place]], everything[rights[place]]) for place in places]

@@ -65,7 +65,7 @@ def extend(
         extension = _extension(opened, document, learnt)
         shown.start("checking")
         compare(opened, document, extension, hostile(opened, extension))
-        held_out = compare(opened, document, extension, learnt.counted.measures())
+        held_out = compare(opened, document, extension, learnt.split.measuring_texts())
         shown.end(**held_out)
     report = _report(learnt, held_out)
     extension = replace(extension, report=report | {"left_out": stale_files(opened)})
@@ -94,11 +94,11 @@ def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
 
 
 def _report(learnt: Learnt, held_out: dict[str, int]) -> dict[str, Any]:
-    counted = learnt.counted
+    split = learnt.split
     report = learnt.report | {
-        "documents": counted.documents,
-        "held_out_documents": counted.held_out_documents,
-        "characters": counted.characters,
-        "skipped": counted.skipped,
+        "documents": split.documents,
+        "held_out_documents": split.held_out_documents,
+        "characters": split.characters,
+        "skipped": split.skipped,
     }
     return report | {"held_out": held_out} if held_out["tokens"] else report

@@ -1,6 +1,6 @@
 """Where words give way to phrases, and how rare the last phrase will be.
 
-The worth of every merge inside words is known before the first phrase is learnt. The crossover is
+The worth of each merge inside words is known before the multiword pass starts. The crossover is
 where a further merge inside words would save no more than the last phrase that takes its place:
 
     traditional  90 60 40 20 10     5 places: keep 3 words (90 60 40) and 2 phrases (70 30);
@@ -9,27 +9,29 @@ where a further merge inside words would save no more than the last phrase that 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
 from ..recipe import Recipe
-from .traditional import Words, learnt_size
+from .traditional import Words
 
 
-def wanted_crossover(recipe: Recipe, learnt: int, room: int) -> int | None:
-    """The traditional merges to keep, where the recipe sets their share."""
+def wanted_crossover(recipe: Recipe, words: Words) -> int | None:
+    """The number of traditional merges to keep, if the recipe sets their share."""
     if recipe.crossover is None:
         return None
-    return min(int(recipe.crossover * learnt_size(recipe)), learnt, room)
+    return min(int(recipe.crossover * recipe.learnt_size), len(words.texts), words.room)
 
 
 def expected_crossover(
     table: _core.WordTable, counts: NDArray[np.int64], room: int, recipe: Recipe
 ) -> int:
-    """Where words will about give way to phrases: half of the pairs of words become phrases (as
+    """About where words will give way to phrases, if half of the pairs of words become phrases (as
     measured; see `guess_floor`)."""
-    count = _count_that_fills(table, counts, room, recipe.min_count, recipe.phrase_price, 2)
+    count = count_that_fills(room, table, 2, recipe.min_count, counts * recipe.phrase_price)
     return int((counts * recipe.phrase_price >= count).sum())
 
 
@@ -42,27 +44,24 @@ def guess_floor(
     Choice: of the pairs of words seen so often, about half become phrases (measured 0.51 at 100k
     and 0.52 at 200k); a third is assumed. A screen leaves fewer: half as many for each bit."""
     among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
-    counts = words.counts
     if wanted is not None:
-        counts, room = counts[:0], words.room - wanted
-    else:
-        room = words.room
-    return _count_that_fills(table, counts, room, least, recipe.phrase_price, among)
+        return count_that_fills(words.room - wanted, table, among, least)
+    return count_that_fills(words.room, table, among, least, words.counts * recipe.phrase_price)
 
 
-def _count_that_fills(
-    table: _core.WordTable,
-    counts: NDArray[np.int64],
+def count_that_fills(
     room: int,
-    least: int,
-    price: float,
+    table: _core.WordTable,
     among: float,
+    least: int,
+    worths: NDArray[np.floating[Any]] | None = None,
 ) -> int:
-    """The highest count at which words, and one in so many pairs of words, fill the room."""
+    """The highest count at which one in `among` pairs of words, and the merges inside words whose
+    worth reaches it, fill the room; or `least`."""
     low, high = least, 1 << 31
     while low + 1 < high:
         middle = (low + high) // 2
-        kept = int((counts * price >= middle).sum())
+        kept = 0 if worths is None else int((worths >= middle).sum())
         if kept + table.pairs_at_least(middle) // among >= room:
             low = middle
         else:
@@ -71,17 +70,17 @@ def _count_that_fills(
 
 
 def find_parity(
-    traditional: NDArray[np.float64],
+    traditional: NDArray[np.floating[Any]],
     multiword: NDArray[np.int64],
     room: int,
     floor: int,
 ) -> int | None:
     """How many traditional merges to keep: one more would save no more than the last phrase.
 
-        traditional  90 60 40 20 10     keep 3: phrases take the 2 places that are left;
+        traditional  90 60 40 20 10     keep 3: phrases take the other 2 places;
         multiword    70 30 15           the next traditional merge saves 20, the last phrase 30
 
-    `multiword` is known as far as counts are at least `floor`; None if that is too little to tell.
+    `multiword` lists phrases with a count of at least `floor`; None if that is too few to decide.
     """
     keep = np.arange(room + 1)
     next_word = np.zeros(room + 1)

@@ -1,32 +1,35 @@
-"""Training without the curriculum: one pass over whole stretches of text, in which merges inside
-words and across them compete from the start.
+"""Training without the curriculum, for comparison: one pass over whole stretches of text, in which
+merges inside words and across them compete from the start.
 
-It is here to be compared with. A phrase may form before its words are complete, and then stands in
-the way of longer words: " of the" is frequent, so " of there" becomes " of the" + "re". It also
-needs memory in proportion to the text, for nearly every stretch of text is unique.
+A phrase may form before its words are complete, and then blocks longer words: " of the" is
+frequent, so " of there" becomes " of the" + "re". The pass also needs memory in proportion to the
+text, because nearly every stretch of text is unique.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..common import _core
-from ..tokenizer import BYTES, Token
-from .count import joints, training_texts
-from .multiword import Job, encodable
-from .traditional import learnt_size, run_merges
+from ..common.progress import Progress
+from ..corpus.split import Split
+from ..recipe import Recipe
+from ..tokenizer import Token
+from .merging import Learnt, PhraseMerges, encodable, run_merges
+from .words import is_one_word, joints
 
 
-def learn_at_once(job: Job, alphabet: list[int]) -> tuple[list[Token], NDArray[np.int64]]:
-    """All tokens in rank order, and how often each stands in the training text. A token of one
-    word is born "traditional", of several "multiword"."""
-    recipe, rules = job.recipe, job.recipe.boundaries
-    table = _core.StretchTable(joints(recipe))
-    table.count(training_texts(job.corpus, job.counted, "stretches", job.progress), job.threads)
-    job.progress.end(stretches=len(table))
-    sequences = _core.Sequences.of_stretches(table, alphabet)
-    del table
+def learn_at_once(
+    alphabet: list[Token], split: Split, recipe: Recipe, threads: int, progress: Progress
+) -> Learnt:
+    """The alphabet and all merges. A token of one word is born "traditional", of several
+    "multiword"."""
+    table, rules = _core.StretchTable(joints(recipe)), recipe.boundaries
+    table.count(split.texts("stretches"), threads)
+    progress.end(stretches=len(table))
+    codes = [ord(token.text) for token in alphabet]
+    sequences = _core.Sequences.of_stretches(table, codes)
+    del table  # frees its memory
     limits = _core.Limits(
         bytes=rules.max_bytes,
         units=rules.max_digits,
@@ -34,39 +37,33 @@ def learn_at_once(job: Job, alphabet: list[int]) -> tuple[list[Token], NDArray[n
         spaces=rules.max_words,
         names=sorted(recipe.names),
     )
-    merger = _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
-    room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
-    job.progress.start("merges", room, "merges")
-    run_merges(merger, room, job.progress)
-    chosen = _usable(merger, alphabet, room, job)
-    job.progress.end(merges=len(chosen))
-    return _tokens(merger, alphabet, chosen, job)
-
-
-def _usable(merger: _core.Merger, alphabet: list[int], room: int, job: Job) -> list[int]:
-    """The first merges that give new texts and, under the merges rule, encode to themselves."""
-    characters = [chr(code) for code in alphabet]
-    while True:
-        texts = merger.texts()
-        first = {text: place for place, text in reversed(list(enumerate(texts)))}
-        places = sorted(first.values())
-        if job.recipe.segmentation == "merges":
-            good = encodable(characters, [texts[place] for place in places])
-            places = [places[i] for i in good]
-        if len(places) >= room or merger.run(room - len(places)) == 0:
-            return places[:room]
-
-
-def _tokens(
-    merger: _core.Merger, alphabet: list[int], chosen: list[int], job: Job
-) -> tuple[list[Token], NDArray[np.int64]]:
-    characters, by_class = job.counted.words.characters(), job.recipe.scripts is not None
-    tokens = [Token(chr(code), int(characters[code]), "alphabet") for code in alphabet]
-    texts, counts = merger.texts(), merger.counts().tolist()
-    for place in chosen:
-        one_word = len(_core.split_words(texts[place], by_class)) == 1
-        tokens.append(
-            Token(texts[place], counts[place], "traditional" if one_word else "multiword")
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    room = recipe.room(recipe.learnt_size) - len(alphabet)
+    progress.start("merges", room, "merges")
+    run_merges(merger, room, progress)
+    merges = PhraseMerges(merger, [token.text for token in alphabet])
+    chosen = _usable(merges, room, recipe)
+    progress.end(merges=len(chosen))
+    texts, counts, uses = merger.texts(), merger.counts().tolist(), merger.usage()
+    tokens = [
+        Token(
+            texts[place],
+            counts[place],
+            "traditional" if is_one_word(texts[place], recipe) else "multiword",
         )
-    uses = merger.usage()
-    return tokens, np.concatenate([uses[: len(alphabet)], uses[len(alphabet) :][chosen]])
+        for place in chosen
+    ]
+    return Learnt(
+        alphabet + tokens, np.concatenate([uses[: len(codes)], uses[len(codes) :][chosen]])
+    )
+
+
+def _usable(merges: PhraseMerges, room: int, recipe: Recipe) -> list[int]:
+    """The first merges that make new texts and, under `merges`, encode to themselves."""
+    while True:
+        places, texts = merges.first_of_each_text(), merges.merger.texts()
+        if recipe.segmentation == "merges":
+            good = encodable(merges.units, [texts[place] for place in places])
+            places = [places[i] for i in good]
+        if len(places) >= room or merges.merger.run(room - len(places)) == 0:
+            return places[:room]

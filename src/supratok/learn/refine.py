@@ -1,18 +1,18 @@
-"""Surgery to convergence: tokens that save little give their places to pairs that would save more.
+"""Refinement, surgery to convergence: pairs that would save more replace tokens that save little.
 
-A round looks at the training text as it is encoded now: which tokens are used how often, and which
-stand side by side how often. Joining a frequent pair saves a token at each of its places; dropping
-a token costs what its text takes without it. Rounds go on while swaps save tokens on held-out text:
+A round encodes the training text and counts tokens and neighbours. Joining a frequent pair saves a
+token at each of its places; dropping a token costs the tokens that replace it. Rounds go on while
+swaps save tokens on held-out text:
 
-    used     " perspicacious" 12 times (3 tokens without it: costs 24)
+    used       " perspicacious" 12 times (3 tokens without it: costs 24)
     neighbours " as"+" well as" 310 times (saves 310)          -> swap
 
 Under `fewest` any learnt token may go. Under `merges` only a leaf may: a token that no other is
-made of; and a new token goes to the end of the list, so that nothing made before it changes.
+made of; and a new token goes to the end of the list, so that no earlier token changes.
 
-Invariants, after each round: there are exactly as many tokens as before; the alphabet is the same;
-each token encodes to itself; under `merges` only leaves are gone. The rounds end when one accepts
-nothing, or does not save tokens on the held-out text that decides; such a round is taken back.
+Invariants, after each round: the number of tokens and the alphabet stay; each token encodes to
+itself; under `merges` only leaves went. The rounds end when one accepts nothing, or saves no tokens
+on the held-out text that decides; such a round is taken back.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
+from ..common.progress import Progress
+from ..corpus.split import Split
 from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
 from . import tables
 from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
 from .words import may_be_token
 
-# Choice: pairs rarer than what the weakest tokens (this share of them) save are not looked at.
+# Choice: ignore pairs rarer than the uses of the weakest tokens (this share of them).
 _WEAKEST = 0.02
 
 
 @dataclass
-class Evidence:
-    """The text that surgery decides by. `documents` starts a fresh reading of the training text."""
+class Texts:
+    """The texts that decide. `training` starts a new reading of the training text."""
 
-    documents: Callable[[], Iterable[str]]
+    training: Callable[[], Iterable[str]]
     held_out: HeldOutText
 
     @property
@@ -47,20 +49,35 @@ class Evidence:
         return self.held_out.threads
 
 
-def refine(
-    tokens: list[Token], recipe: Recipe, rounds: int, evidence: Evidence
+def refine_tokens(
+    tokens: list[Token],
+    split: Split,
+    recipe: Recipe,
+    rounds: int,
+    threads: int,
+    progress: Progress,
 ) -> tuple[list[Token], list[dict[str, Any]]]:
-    """The tokens after up to `rounds` rounds, as many as before, and what each round did.
+    """`refine` on the documents of a split."""
+    texts = Texts(lambda: split.texts("refining"), HeldOutText.of(split, threads))
+    tokens, facts = refine(tokens, recipe, rounds, texts)
+    progress.end(accepted=sum(one["accepted"] for one in facts if one["kept"]))
+    return tokens, facts
 
-    Without held-out text nothing can be decided, and the tokens stay as they are."""
-    story: list[dict[str, Any]] = []
-    before = _held_out_tokens(tokens, recipe, evidence)
+
+def refine(
+    tokens: list[Token], recipe: Recipe, rounds: int, texts: Texts
+) -> tuple[list[Token], list[dict[str, Any]]]:
+    """The tokens after up to `rounds` rounds, as many as before, and the facts of each round.
+
+    Without held-out text nothing can be decided, and the tokens stay."""
+    facts: list[dict[str, Any]] = []
+    before = _held_out_tokens(tokens, recipe, texts)
     for _ in range(rounds):
-        found = _candidates(tokens, recipe, evidence)
+        found = _candidates(tokens, recipe, texts)
         swap = _swap_leaves if recipe.segmentation == "merges" else _swap_any
-        changed, accepted = swap(tokens, found, recipe, evidence)
-        after = _held_out_tokens(changed, recipe, evidence)
-        story.append(
+        changed, accepted = swap(tokens, found, recipe, texts)
+        after = _held_out_tokens(changed, recipe, texts)
+        facts.append(
             {
                 "candidates": len(found.joins),
                 "accepted": accepted,
@@ -69,15 +86,15 @@ def refine(
                 "kept": bool(accepted and after < before),
             }
         )
-        if not story[-1]["kept"]:
+        if not facts[-1]["kept"]:
             break
         tokens, before = changed, after
-    return tokens, story
+    return tokens, facts
 
 
 @dataclass
 class _Found:
-    """What a round saw: uses by token, and the joins of neighbours that may be a token."""
+    """The uses of each token, and the joins of neighbours that may be a token."""
 
     uses: NDArray[np.int64]
     joins: dict[str, int]  # by falling count
@@ -88,21 +105,21 @@ def _encoder(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
     return encoder_of_tokens(tokens, recipe.segmentation == "fewest")
 
 
-def _held_out_tokens(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> int:
-    return int(_encoder(tokens, recipe).usage(evidence.held_out.texts, evidence.threads).sum())
+def _held_out_tokens(tokens: list[Token], recipe: Recipe, texts: Texts) -> int:
+    return int(_encoder(tokens, recipe).usage(texts.held_out.texts, texts.threads).sum())
 
 
-def _candidates(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> _Found:
-    """Two readings: the uses of tokens, then the neighbours that are worth as much as the weakest
-    of them."""
+def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
+    """Two readings: the uses of tokens, then the neighbours that occur as often as the weakest of
+    them is used."""
     encoder = _encoder(tokens, recipe)
     survey = _core.Survey(encoder, tables.SKETCH_BITS)
-    survey.count(evidence.documents(), evidence.threads)
+    survey.count(texts.training(), texts.threads)
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])
     weakest = float(np.quantile(uses[learnt], _WEAKEST)) if learnt.any() else 0.0
     neighbours = _core.Neighbours(encoder, survey, max(recipe.min_count, int(weakest)))
-    neighbours.count(evidence.documents(), evidence.threads)
+    neighbours.count(texts.training(), texts.threads)
     found = _Found(uses, {}, {})
     have = {token.text for token in tokens}
     for left, right, count in zip(*(column.tolist() for column in neighbours.rows()), strict=True):
@@ -117,29 +134,29 @@ def _candidates(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> _Fou
 
 
 def _swap_any(
-    tokens: list[Token], found: _Found, recipe: Recipe, evidence: Evidence
+    tokens: list[Token], found: _Found, recipe: Recipe, texts: Texts
 ) -> tuple[list[Token], int]:
-    """Under `fewest`: take all candidates in, see what is used, and drop the least useful."""
+    """Under `fewest`: add all candidates, count the uses, and drop the least useful."""
     more = tokens + [Token(text, count, "refined") for text, count in found.joins.items()]
     survey = _core.Survey(_encoder(more, recipe), 0)
-    survey.count(evidence.documents(), evidence.threads)
+    survey.count(texts.training(), texts.threads)
     kept = prune(
         [token.text for token in more],
         survey.uses(),
         alphabet=alphabet_size(tokens),
         keep=len(tokens),
-        held_out=evidence.held_out,
+        held_out=texts.held_out,
     )
     return [more[place] for place in kept], sum(place >= len(tokens) for place in kept)
 
 
 def _swap_leaves(
-    tokens: list[Token], found: _Found, recipe: Recipe, evidence: Evidence
+    tokens: list[Token], found: _Found, recipe: Recipe, texts: Texts
 ) -> tuple[list[Token], int]:
-    """Under `merges`: the most frequent pair takes the place of the least used leaf, the next that
-    of the next, while it saves more. What does not encode to itself afterwards is taken back."""
+    """Under `merges`: the most frequent pair takes the place of the least used leaf, the next pair
+    that of the next leaf, while it saves more; except pairs that do not encode to themselves."""
     encoder = _encoder(tokens, recipe)
-    worth = evidence.held_out.worth(encoder, found.uses)
+    worth = texts.held_out.worth(encoder, found.uses)
     leaves = iter(sorted(find_leaves(encoder, tokens), key=lambda place: (worth[place], -place)))
     gone: set[int] = set()
     needed: set[int] = set()

@@ -1,4 +1,5 @@
-"""Script-aware processing (paper 3.4 and Appendix E): what the traditional pass sees of some words.
+"""Script-aware processing (paper 3.4 and Appendix E): it changes the word counts and cuts that the
+traditional pass sees.
 
 - Scripts written without spaces: a bigram of characters that is too rare cuts its word.
 - Turkish and Finnish: a word with a known suffix counts, in some share of its occurrences, as its
@@ -6,9 +7,9 @@
 
       " kitaplar" 10 times, suffix "lar", weight 0.5  ->  " kitaplar" 5, " kitap" +5, "lar" +5
 
-- Arabic: words that differ only in how hamza is spelt lend each other some of their counts.
+- Arabic: words that differ only in the spelling of hamza share some of their counts.
 
-Only counts change, and only while the traditional pass is prepared: the text never does.
+Only the counts of the traditional pass change, never the text.
 """
 
 from __future__ import annotations
@@ -23,14 +24,13 @@ import numpy as np
 
 from ..common import _core
 from ..recipe import Scripts
+from .count import LanguageWords
+from .words import UNSPACED
 
 Rows = Iterable[tuple[str, int]]  # words with their counts
 
-LANGUAGES = ("tr", "fi")  # Paper 3.4: those with suffixes
+LANGUAGES = ("tr", "fi")  # Paper 3.4: the languages with suffix rules
 
-# Choice: the scripts without spaces, by a letter of each. Chinese characters and kana are one (一);
-# then Thai, Lao, Khmer, Myanmar, Tibetan, Tai Le (and Tham, Viet), New Tai Lue, Balinese, Javanese.
-UNSPACED = tuple(sorted({_core.char_class(char)[1] for char in "一กກកကཀᥐᦀᬅꦄ"}))
 _ARABIC = _core.char_class("ا")[1]
 
 _LONGEST_SUFFIX = 6  # letters
@@ -39,35 +39,31 @@ _MINED_WORDS = 100_000  # Choice: the most frequent; rarer ones take time and ch
 _SHOWN = 20  # suffixes in the report
 
 # Choice: hamza forms are alef with hamza (above, below), madda or wasla, and other letters that
-# carry hamza; also the same written as a letter and a mark. Alef maqsura (ى) is its own letter.
+# carry hamza; also the same written as a letter and a mark. Alef maqsura (ى) is another letter.
 _HAMZA = str.maketrans("أإآٱؤئۀۂۓ", "ااااويەہے", "\u0653\u0654\u0655")
 
 
 @dataclass
-class Evidence:
-    """What script-aware processing found, for the traditional pass."""
+class ScriptRules:
+    """How the traditional pass counts and cuts words."""
 
     changes: dict[str, int] = field(default_factory=dict)  # of the counts of words
     bigrams: _core.Bigrams | None = None
-    gate: int = 0
+    gate: int = 0  # a bigram seen less often cuts its word
     report: dict[str, Any] = field(default_factory=dict)
 
 
-def find_evidence(
-    words: _core.WordTable,
-    by_language: Mapping[str, _core.WordTable],
-    documents: Mapping[str, int],
-    scripts: Scripts | None,
-) -> Evidence:
-    """By the words of all documents and of those in Turkish and Finnish; `documents` counts those.
-
-    Without `scripts` nothing is found."""
+def find_script_rules(
+    words: _core.WordTable, by_language: Mapping[str, LanguageWords], scripts: Scripts | None
+) -> ScriptRules:
+    """The rules for these words; none without `scripts`. `by_language`: the words of the documents
+    in Turkish and in Finnish."""
     if scripts is None:
-        return Evidence()
+        return ScriptRules()
     changes: Counter[str] = Counter()
     suffixes: dict[str, list[str]] = {}
-    for language, table in sorted(by_language.items()):
-        rows = _rows(table.rows())
+    for language, found in sorted(by_language.items()):
+        rows = _rows(found.table.rows())
         suffixes[language] = mine_suffixes(rows, scripts.suffixes)
         changes.update(suffix_changes(rows, suffixes[language], scripts.suffix_weight))
     arabic = _rows(words.rows_of_script(_ARABIC)) if scripts.hamza else []
@@ -75,13 +71,15 @@ def find_evidence(
     changes.update(hamza)
     bigrams = _core.Bigrams(words, list(UNSPACED)) if scripts.gate else None
     rare, cuts = bigrams.below(scripts.gate) if bigrams else (0, 0)
+    documents = {language: found.documents for language, found in by_language.items()}
     report = {
         "documents": {language: documents.get(language, 0) for language in LANGUAGES},
-        "suffixes": {language: found[:_SHOWN] for language, found in suffixes.items()},
+        "suffixes": {language: mined[:_SHOWN] for language, mined in suffixes.items()},
         "bigrams": {"kept": len(bigrams or ()) - rare, "gated": rare, "cuts": cuts},
         "hamza_groups": groups,
     }
-    return Evidence({word: by for word, by in changes.items() if by}, bigrams, scripts.gate, report)
+    changed = {word: by for word, by in changes.items() if by}
+    return ScriptRules(changed, bigrams, scripts.gate, report)
 
 
 def _rows(rows: tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]) -> list[tuple[str, int]]:
@@ -90,7 +88,7 @@ def _rows(rows: tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]) -> list[t
 
 @contextmanager
 def adjusted(table: _core.WordTable, changes: Mapping[str, int]) -> Iterator[None]:
-    """The table with changed counts; as it was, afterwards. A copy would take as much memory."""
+    """Change the counts of the table inside a `with` block. A copy would take as much memory."""
     texts = list(changes)
     counts = np.fromiter(changes.values(), dtype=np.int64, count=len(texts))
     table.add_rows(texts, counts)
@@ -106,9 +104,9 @@ def adjusted(table: _core.WordTable, changes: Mapping[str, int]) -> Iterator[Non
 def mine_suffixes(rows: Rows, number: int) -> list[str]:
     """The endings that follow the most words, most often; the best first.
 
-    An ending counts where what stands before it is itself a word: "kitaplar" speaks for "lar" if
-    "kitap" was seen. Its score is the number of such words times their occurrences; equals go to
-    the longer, then by code points."""
+    An ending counts if the rest is itself a word: "kitaplar" is evidence for "lar" if the text has
+    "kitap". Its score is the number of such words times their occurrences; of equals the longer
+    comes first, then code points decide."""
     words = _plain_words(rows)
     stems: Counter[str] = Counter()
     occurrences: Counter[str] = Counter()
@@ -117,14 +115,14 @@ def mine_suffixes(rows: Rows, number: int) -> list[str]:
             if word[:cut] in words:
                 stems[word[cut:]] += 1
                 occurrences[word[cut:]] += count
-    # Choice: one word is no suffix's evidence.
+    # Choice: one word is not enough evidence.
     found = [ending for ending, number in stems.items() if number > 1]
     found.sort(key=lambda ending: (-stems[ending] * occurrences[ending], -len(ending), ending))
     return found[:number]
 
 
 def _plain_words(rows: Rows) -> dict[str, int]:
-    """The most frequent words of small letters alone: names and abbreviations are not mined."""
+    """The most frequent words of lower-case letters alone: without names and abbreviations."""
     words: Counter[str] = Counter()
     for word, count in rows:
         if word.islower() and word.strip().isalpha():
@@ -134,7 +132,7 @@ def _plain_words(rows: Rows) -> dict[str, int]:
 
 
 def split_suffix(word: str, suffixes: set[str]) -> tuple[str, str] | None:
-    """The stem and the longest suffix of a word, if it has one and enough is left.
+    """The stem and the longest suffix of a word, if it has one and the stem is long enough.
 
     >>> split_suffix(" evlerde", {"de", "lerde"}), split_suffix(" bizlerde", {"de", "lerde"})
     ((' evler', 'de'), (' biz', 'lerde'))
@@ -147,7 +145,7 @@ def split_suffix(word: str, suffixes: set[str]) -> tuple[str, str] | None:
 
 
 def suffix_changes(rows: Rows, suffixes: Iterable[str], weight: float) -> Counter[str]:
-    """In this share of its occurrences a word with a suffix stands as its stem and its suffix."""
+    """In this share of its occurrences a word with a suffix counts as its stem and its suffix."""
     known = set(suffixes)
     changes: Counter[str] = Counter()
     for word, count in rows:
@@ -163,8 +161,8 @@ def suffix_changes(rows: Rows, suffixes: Iterable[str], weight: float) -> Counte
 
 
 def hamza_changes(rows: Rows, share: float) -> tuple[Counter[str], int]:
-    """Spellings of a word move towards their mean by this share; their total stays. Also the
-    number of words with several spellings.
+    """The changes that move the counts of a word's spellings towards their mean by this share;
+    their total stays. Also the number of words with several spellings.
 
         أن 70, ان 30, share 0.5  ->  60, 40
     """
@@ -179,7 +177,7 @@ def hamza_changes(rows: Rows, share: float) -> tuple[Counter[str], int]:
 
 
 def _pooled(group: list[tuple[str, int]], thousandths: int) -> dict[str, int]:
-    """In whole numbers, rounded down; what is left goes to the most frequent, one to each."""
+    """In whole numbers, rounded down; the remainder goes to the most frequent, one to each."""
     group = sorted(group, key=lambda row: (-row[1], row[0]))
     total, forms = sum(count for _, count in group), len(group)
     after = [

@@ -1,19 +1,19 @@
-"""Seeds, paper 3.3: the phrases of a text that hold together, by pointwise mutual information.
+"""Seeds, paper 3.3: phrases that hold together, by pointwise mutual information.
 
     PMI(w1 ... wn)  = log2( p(w1 ... wn) / (p(w1) · ... · p(wn)) )         Eq. 2, in bits
     NPMI(w1 ... wn) = PMI / -log2 p(w1 ... wn), at most n - 1              Appendix A
 
-with p(w1 ... wn) = count / N. " New York" in 80 of 1,000 words, where " New" stands 100 times and
+with p(w1 ... wn) = count / N. " New York" in 80 of 1,000 words, where " New" occurs 100 times and
 " York" 80 times: PMI = log2(0.08 / (0.1 · 0.08)) = 3.32 bits, NPMI = 3.32 / 3.64 = 0.91.
 
-Choice: N is the number of words in the text, whatever n. Appendix A divides by N_n, the n-grams of
-length n; a text has as many as words, less n - 1 for each stretch, and windows that hold a rare
-pair are never looked at.
+Choice: N is the number of words in the text, for every n. Appendix A divides by N_n, the n-grams of
+length n; a text has as many as words, less n - 1 for each stretch, and windows with a rare pair are
+never counted.
 
 Choice: a word is a unit of letters or of digits, as `core/text.hpp` cuts them. Punctuation is free
 inside a phrase: it is no word of the n and no factor of the product, so " well, and" must occur
-more often than chance alone would put " and" behind " well". A phrase begins and ends with a word,
-the first with its space; where a script is written without spaces, also without.
+more often than chance alone would put " and" after " well". A phrase begins and ends with a word,
+the first with its space; in a script without spaces, also without.
 """
 
 from __future__ import annotations
@@ -25,23 +25,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
-from ..recipe import Seeds
-from .scripts import UNSPACED
-
-_LETTER, _NUMBER = 0, 2  # classes of characters, core/text.hpp
-_MARK = 6  # a mark that begins a word makes it one of letters
+from ..recipe import Recipe, Seeds
+from .words import UNSPACED, Kind, kind_of, script_of
 
 
 class Phrase(NamedTuple):
     text: str
     words: int
-    count: int  # type: ignore[assignment]  # and not the method of tuples
+    count: int  # type: ignore[assignment]  # hides the method of tuples
     pmi: float  # in bits
     npmi: float
 
     @property
     def gain(self) -> int:
-        """The tokens it saves if each of its words were one token: " New York" saves one a use."""
+        """The tokens saved if each of its words is one token: " New York" saves one a use."""
         return self.count * (self.words - 1)
 
 
@@ -52,14 +49,14 @@ def mine(
     total: int,
     seeds: Seeds,
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    """The phrases to start from, most frequent first (then the shorter, then by code points), and
-    what was rejected why.
+    """The seeds, most frequent first (then the shorter, then by code points), and a report.
 
-    `table` was made with the words `known`, which stand `counts` times in a text of `total` words;
-    it keeps its runs. Its floor must be at most `seeds.min_count`, or phrases are counted too low.
-    Only phrases made of known words are found, and up to 2 * max_words - 1 units long.
+    `table` has the runs of the words `known`, which occur `counts` times in a text of `total`
+    words; it keeps its runs. Its floor must be at most `seeds.min_count`, or counts are too low.
+    Finds only phrases of known words, up to 2 * max_words - 1 units long.
     """
-    _check(known, counts)
+    if len(known) != len(counts):
+        raise ValueError(f"{len(known)} known words, but {len(counts)} counts; pass one for each")
     spoken, opens = _kinds(known)
     grams = _count(table, counts, spoken, total, seeds)
     good, rejected = _screen(grams, spoken, opens, seeds)
@@ -81,31 +78,40 @@ def mine(
 
 
 def total_words(words: _core.WordTable) -> int:
-    """The words of letters or digits in the text: N."""
+    """The number of words of letters or digits in the text: N."""
     totals = words.totals()
-    return int(totals[_LETTER] + totals[_NUMBER])
+    return int(totals[Kind.LETTER] + totals[Kind.NUMBER])
 
 
-def _check(known: list[str], counts: NDArray[np.int64]) -> None:
-    if len(known) != len(counts):
-        raise ValueError(f"{len(known)} known words, but {len(counts)} counts; pass one for each")
+def seeds_with_chains(
+    table: _core.RunTable, known: list[str], words: _core.WordTable, recipe: Recipe
+) -> tuple[list[str], dict[str, Any]]:
+    """The seeds of the recipe and the shorter phrases that lead to them, and a report under
+    "seeds". Without a screen every pair may join, and seeds change nothing."""
+    if recipe.seeds is None or recipe.screen is None:
+        return [], {}
+    seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
+    phrases, report = mine(table, known, words.counts_of(known), total_words(words), seeds)
+    return with_chains([phrase.text for phrase in phrases], recipe), {"seeds": report}
+
+
+def with_chains(seeds: list[str], recipe: Recipe) -> list[str]:
+    """The seeds and their beginnings of two words or more: " in spite of" needs " in spite"."""
+    chains: set[str] = set()
+    for text in seeds:
+        words = _core.split_words(text, recipe.scripts is not None)
+        chains.update("".join(words[:end]) for end in range(2, len(words) + 1))
+    return sorted(chains)
 
 
 def _kinds(known: list[str]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Of each unit, whether it is a word, and whether a phrase may begin with it."""
-    spoken = np.zeros(len(known), dtype=np.bool_)
-    opens = np.zeros(len(known), dtype=np.bool_)
-    for place, text in enumerate(known):
-        bare = text.removeprefix(" ") or text
-        spoken[place] = _core.char_class(bare[0])[0] in (_LETTER, _NUMBER, _MARK)
-        if spoken[place]:
-            opens[place] = bare != text or _is_unspaced(text)
-    return spoken, opens
-
-
-def _is_unspaced(word: str) -> bool:
-    scripts = (_core.char_class(char)[1] for char in word)
-    return next((script for script in scripts if script), 0) in UNSPACED
+    spoken = [kind_of(text) in (Kind.LETTER, Kind.NUMBER) for text in known]
+    opens = [
+        is_word and (text[0] == " " or script_of(text) in UNSPACED)
+        for text, is_word in zip(known, spoken, strict=True)
+    ]
+    return np.array(spoken, dtype=np.bool_), np.array(opens, dtype=np.bool_)
 
 
 # --- Counting ----------------------------------------------------------------------------------
@@ -113,8 +119,8 @@ def _is_unspaced(word: str) -> bool:
 
 @dataclass
 class _Grams:
-    """The known units and, behind them, the n-grams of units, in columns. An n-gram is written as
-    two (n-1)-grams, its first n - 1 units and its last: " a b c" is (" a b", " b c")."""
+    """The known units and, after them, the n-grams of units, in columns. An n-gram consists of two
+    (n-1)-grams, its first n - 1 units and its last: " a b c" is (" a b", " b c")."""
 
     levels: list[slice]  # the rows of n = 2, 3, ...
     lefts: NDArray[np.intp]
@@ -146,7 +152,7 @@ def _count(
     total: int,
     seeds: Seeds,
 ) -> _Grams:
-    """All n-grams that are frequent enough, with their PMI; words stand in front, as 1-grams."""
+    """All n-grams that are frequent enough, with their PMI; words come first, as 1-grams."""
     lefts, rights, found, tried, frequent = table.ngrams(2 * seeds.max_words - 1, seeds.min_count)
     known = np.arange(len(counts))
     ends = len(known) + np.cumsum(frequent)
@@ -197,14 +203,14 @@ def _by_words(words: NDArray[np.int64]) -> dict[str, int]:
 def _without_overlap(
     grams: _Grams, good: NDArray[np.bool_], known: list[str], overlap: float
 ) -> NDArray[np.bool_]:
-    """The phrases that remain when those which say the same are taken once. "Almost always" is a
-    share of `overlap`. From the longest to the shortest, a phrase is left out if
+    """Of phrases that overlap, one. "Almost always" is a share of `overlap`. From the longest to
+    the shortest, drop a phrase if
 
-    (a) it stands almost always inside one longer phrase that is chosen, or was left out by (b):
+    (a) it occurs almost always inside one longer phrase that is chosen, or was dropped by (b):
         " as well" 100 times, " as well as" 95 times: only " as well as" is chosen;
-    (b) it ends with what a chosen phrase begins with, or the other way round, and that part stands
-        almost always in the one and in the other: both are windows of one longer text. Of
-        " b c d" and " c d e", both 95 times, and " c d" 100 times, one is chosen.
+    (b) its end is the beginning of a chosen phrase, or the other way round, and that part occurs
+        almost always in both: they are windows of one longer text. Of " b c d" and " c d e", both
+        95 times, and " c d" 100 times, one is chosen.
 
     Among phrases of one length (b) goes by falling count, then the shorter text, then code points.
     """
@@ -246,7 +252,7 @@ class _Shifted:
         return -int(self._grams.counts[gram]), len(text), text
 
     def _parts(self, gram: int, shorter: NDArray[np.intp]) -> list[int]:
-        """The beginnings (or the ends) of a phrase that stand almost always inside it."""
+        """The beginnings (or the ends) of a phrase that occur almost always inside it."""
         parts: list[int] = []
         least, part = self._grams.counts[gram], gram
         while part >= len(self._known):

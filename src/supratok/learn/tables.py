@@ -1,6 +1,6 @@
-"""Tables of counts on disk: written, read and added up.
+"""Tables of counts on disk: write them, read them and add them up.
 
-Words and runs are counted with 64 bits, and adding is commutative; so tables counted in pieces, on
+Counts of words and runs have 64 bits, and adding is commutative; so tables counted in pieces, on
 several machines or on several days, add up to the table of the whole:
 
     words = _core.WordTable(SKETCH_BITS)
@@ -40,7 +40,7 @@ def save(table: _core.WordTable | _core.RunTable, path: str | os.PathLike[str]) 
 
 
 def add(table: _core.WordTable | _core.RunTable, path: str | os.PathLike[str]) -> None:
-    """Add what a file holds to a table."""
+    """Add the counts of a file to a table."""
     with np.load(path, allow_pickle=False) as arrays:
         if isinstance(table, _core.WordTable) != ("sketch" in arrays):
             here, there = (

@@ -1,5 +1,5 @@
-"""The traditional pass: BPE inside words, learnt to the full size, so that the worth of its every
-merge is known: the tokens it saves. How many of them stay is decided by the multiword pass.
+"""The traditional pass: BPE inside words, learnt to the full size, so that the worth of each merge
+is known: the tokens it saves. The multiword pass decides how many of the merges stay.
 """
 
 from __future__ import annotations
@@ -12,66 +12,60 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Recipe
-from ..tokenizer import BYTES
-from .scripts import Evidence, adjusted
-
-SLICE = 500  # merges between two looks at the progress (and at Ctrl-C)
+from ..tokenizer import Token
+from .merging import Parts, run_merges, uses_without
+from .scripts import ScriptRules, adjusted
 
 
 @dataclass
 class Words:
-    """What the traditional pass learnt, to the full size; `counts` are the tokens each merge saves.
+    """The alphabet and all merges inside words, with the tokens that each merge saves."""
 
-    `room` is how many tokens there are to learn in all, in all passes."""
-
-    sequences: _core.Sequences
-    alphabet: list[int]
-    texts: list[str]
+    alphabet: list[Token]
+    texts: list[str]  # of the merges
     counts: NDArray[np.int64]
-    room: int
+    uses: NDArray[np.int64]  # of the alphabet and the merges, after all merges
+    parts: Parts
+    room: int  # how many tokens all passes together may learn
+
+    def base(self, merges: int) -> list[str]:
+        """The texts of the alphabet and of the first merges."""
+        return [token.text for token in self.alphabet] + self.texts[:merges]
+
+    def tokens(self, merges: int) -> list[Token]:
+        """The alphabet and the first merges."""
+        rows = zip(self.texts[:merges], self.counts[:merges].tolist(), strict=True)
+        return self.alphabet + [Token(text, count, "traditional") for text, count in rows]
+
+    def uses_after(self, merges: int) -> NDArray[np.int64]:
+        """The uses of the alphabet and of the first merges, after these."""
+        later = reversed(range(merges, len(self.texts)))
+        return uses_without(self.uses, self.parts, later)[: len(self.alphabet) + merges]
 
 
 def learn_traditional(
-    table: _core.WordTable,
-    alphabet: list[int],
-    evidence: Evidence,
+    alphabet: list[Token],
+    words: _core.WordTable,
+    rules: ScriptRules,
     recipe: Recipe,
     progress: Progress,
 ) -> Words:
     """BPE inside words, as script-aware processing counts and cuts them."""
-    room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
+    room = recipe.room(recipe.learnt_size) - len(alphabet)
     progress.start("traditional", room, "merges")
-    with adjusted(table, evidence.changes):
-        sequences = _core.Sequences.of_words(table, alphabet, evidence.bigrams, evidence.gate)
-    merger = traditional_merger(sequences, alphabet, recipe)
-    run_merges(merger, room, progress)
-    words = Words(sequences, alphabet, merger.texts(), merger.counts(), room)
-    progress.end(merges=len(words.texts))
-    return words
-
-
-def traditional_merger(
-    sequences: _core.Sequences, alphabet: list[int], recipe: Recipe
-) -> _core.Merger:
-    rules = recipe.boundaries
+    codes = [ord(token.text) for token in alphabet]
+    with adjusted(words, rules.changes):
+        sequences = _core.Sequences.of_words(words, codes, rules.bigrams, rules.gate)
     limits = _core.Limits(
-        bytes=rules.max_bytes, units=rules.max_digits, one_script=False, names=sorted(recipe.names)
+        bytes=recipe.boundaries.max_bytes,
+        units=recipe.boundaries.max_digits,
+        one_script=False,
+        names=sorted(recipe.names),
     )
-    return _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
-
-
-def run_merges(merger: _core.Merger, merges: int, progress: Progress) -> None:
-    """Make so many merges, or as many as there are."""
-    done = 0
-    while done < merges:
-        made = merger.run(min(SLICE, merges - done))
-        if made == 0:
-            break
-        done += made
-        progress.at(done)
-
-
-def learnt_size(recipe: Recipe) -> int:
-    """How large a vocabulary is learnt, before any pruning."""
-    fewest = recipe.segmentation == "fewest"
-    return int(recipe.vocab_size * recipe.oversize) if fewest else recipe.vocab_size
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    run_merges(merger, room, progress)
+    learnt = Words(
+        alphabet, merger.texts(), merger.counts(), merger.usage(), merger.parts(), room
+    )  # fmt: skip
+    progress.end(merges=len(learnt.texts))
+    return learnt

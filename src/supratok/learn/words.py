@@ -1,7 +1,7 @@
-"""Whether a text may be a token, by the rules of the recipe alone.
+"""Words and characters: their kinds and scripts, and which words may share a token.
 
-The passes of training never make a token that breaks the rules. What comes from elsewhere (a join
-proposed by surgery) is asked here:
+The passes of training never make a token that breaks the rules of the recipe. Joins that surgery
+proposes come from the encoded text, so `may_be_token` checks them:
 
     may_be_token(" in the", recipe, {" in", " the"})  -> True
     may_be_token("12345", recipe, ())                 -> False
@@ -11,19 +11,69 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Container
+from enum import IntEnum
 
 from ..common import _core
 from ..recipe import Recipe
-from .count import joints
-from .scripts import UNSPACED
 
-LETTER, _, NUMBER = range(3)  # core/text.hpp
-_EXTEND = 6
+
+class Kind(IntEnum):
+    """The classes of characters, numbered as in core/text.hpp. A word has the class of its first
+    character after the space; a mark makes it one of letters."""
+
+    LETTER = 0
+    PUNCTUATION = 1
+    NUMBER = 2
+    SPACE = 3
+    NEWLINE = 4
+    CONTROL = 5
+    MARK = 6
+
+
+# Choice: the scripts without spaces, by a letter of each. Chinese characters and kana are one (一);
+# then Thai, Lao, Khmer, Myanmar, Tibetan, Tai Le (and Tham, Viet), New Tai Lue, Balinese, Javanese.
+UNSPACED = tuple(sorted({_core.char_class(char)[1] for char in "一กກកကཀᥐᦀᬅꦄ"}))
+
+
+def kind_of(word: str) -> Kind:
+    """The kind of a word, as `_core.split_words` cuts them.
+
+    >>> kind_of(" the").name, kind_of(" ").name
+    ('LETTER', 'SPACE')
+    """
+    kind = Kind(_core.char_class(word[word[0] == " " and len(word) > 1])[0])
+    return Kind.LETTER if kind == Kind.MARK else kind
+
+
+def script_of(text: str) -> int:
+    """The first script in the text; 0 if all its characters are common to all scripts."""
+    return next((s for s in (_core.char_class(char)[1] for char in text) if s), 0)
+
+
+def most_digits(text: str) -> int:
+    """The length of the longest row of digits in a text."""
+    rows = itertools.groupby(text, lambda char: _core.char_class(char)[0] == Kind.NUMBER)
+    return max((len(list(row)) for digits, row in rows if digits), default=0)
+
+
+def is_one_word(text: str, recipe: Recipe) -> bool:
+    return len(_core.split_words(text, recipe.scripts is not None)) == 1
+
+
+def joints(recipe: Recipe) -> _core.Joints:
+    """Which neighbouring words may share a token."""
+    rules = recipe.boundaries
+    return _core.Joints(
+        cross_sentence=rules.cross_sentence,
+        cross_colon=rules.cross_colon,
+        numbers=rules.numbers_in_phrases,
+        by_class=recipe.scripts is not None,
+    )
 
 
 def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:
-    """Whether all its words may neighbour each other, and it is not too large. With whole words
-    asked for, each of them must be `known`, apart from scripts without spaces."""
+    """Whether the rules allow a token with this text. If they ask for whole words, each word must
+    be `known`, except in scripts without spaces."""
     rules, by_class = recipe.boundaries, recipe.scripts is not None
     if len(text.encode()) > rules.max_bytes or most_digits(text) > rules.max_digits:
         return False
@@ -34,28 +84,11 @@ def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:
         return True
     if recipe.crossover == 1.0:
         return False
-    kinds = [kind_of(word) if by_class else LETTER for word in words]
+    kinds = [kind_of(word) if by_class else Kind.LETTER for word in words]
     scripts = {script_of(word) for word in words} - {0} if by_class else set()
     return (
-        sum(kind in (LETTER, NUMBER) for kind in kinds) <= rules.max_words
+        sum(kind in (Kind.LETTER, Kind.NUMBER) for kind in kinds) <= rules.max_words
         and (len(scripts) < 2 or not rules.one_script)
         and all(itertools.starmap(joints(recipe).allow, itertools.pairwise(words)))
         and (not rules.whole_words or all(w in known or script_of(w) in UNSPACED for w in words))
     )
-
-
-def most_digits(text: str) -> int:
-    """The longest row of digits in a text."""
-    rows = itertools.groupby(text, lambda char: _core.char_class(char)[0] == NUMBER)
-    return max((len(list(row)) for digits, row in rows if digits), default=0)
-
-
-def kind_of(word: str) -> int:
-    """The class of a word: that of its first character behind the leading space."""
-    kind = _core.char_class(word[1] if word[0] == " " and len(word) > 1 else word[0])[0]
-    return LETTER if kind == _EXTEND else kind
-
-
-def script_of(text: str) -> int:
-    """The first script in the text; 0 if all its characters are common to all scripts."""
-    return next((s for s in (_core.char_class(char)[1] for char in text) if s), 0)

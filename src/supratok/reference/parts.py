@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ..common import _core
-from ..learn.scripts import UNSPACED
+from ..learn.words import UNSPACED
 from ..recipe import Boundaries, Recipe
 
 LETTER, PUNCT, NUMBER, SPACE, NEWLINE, CONTROL, EXTEND = range(7)  # as in core/text.hpp

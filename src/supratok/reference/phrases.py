@@ -11,12 +11,10 @@ import numpy as np
 
 from ..common import _core
 from ..learn import tables
-from ..learn.count import joints
 from ..learn.crossover import expected_crossover
-from ..learn.multiword import with_chains
 from ..learn.screen import Wanted, breaks_line
-from ..learn.scripts import UNSPACED
-from ..learn.seeds import mine
+from ..learn.seeds import mine, with_chains
+from ..learn.words import UNSPACED, joints
 from ..recipe import Recipe
 from .parts import (
     LETTER,

@@ -1,15 +1,9 @@
 """Text to ids and back. May import: corpus, recipe, common; on demand formats, to export."""
 
-from .tokenizer import (
-    BYTES,
-    Piece,
-    Token,
-    Tokenizer,
-    alphabet_size,
-    encoder_of,
-    encoder_of_tokens,
-    usable_threads,
-)
+from ..common.threads import usable_threads
+from .encoder import BYTES, encoder_of, encoder_of_tokens
+from .token import Piece, Token, alphabet_size
+from .tokenizer import Tokenizer
 
 __all__ = [
     "BYTES",

@@ -8,18 +8,18 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ..common.files import write_whole
 from ..recipe import Recipe
 from .ids import Layout
+from .token import Birth
 
 FORMAT = "supratok"
 FILE = "supratok.json"  # its name in a folder
-VERSION = 2  # of files with a layout; those without one are as they were in version 1
+VERSION = 2  # of files with a layout; files without one keep version 1
 
-Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined", "imported"]
-Row = tuple[str, int, Birth]  # a token: its text, its count, the pass it was born in
+Row = tuple[str, int, Birth]  # a token: its text, its count, the pass that made it
 
 
 def write_document(
@@ -40,8 +40,8 @@ def write_document(
 
 
 def read_document(path: Path) -> tuple[list[Row], Recipe, dict[str, Any], Layout | None]:
-    """What was written, to this file or in this exported folder; a file that is damaged or of a
-    later version is refused."""
+    """Read this file, or the one in this exported folder. Refuses a damaged file and one of a later
+    version."""
     if path.is_dir():
         path = path / FILE
     try:

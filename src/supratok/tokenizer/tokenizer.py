@@ -1,11 +1,10 @@
-"""The thing that is learnt and used: `Token`, `Tokenizer`.
+"""`Tokenizer`: an alphabet and an ordered list of tokens, with one of two rules (see `Recipe`).
 
-A tokenizer is an alphabet and an ordered list of tokens, with one of two rules (see `Recipe`).
-Ids: special tokens, then the 256 bytes, then the alphabet, then the tokens in rank order; or, in a
-tokenizer that came from elsewhere, whatever its `Layout` says.
+Ids: special tokens, then the 256 bytes, then the alphabet, then the tokens in rank order. A
+tokenizer of another program has the ids that its `Layout` lists.
 
-Promises, whatever the text: `decode(encode(text)) == text`; time linear in its length; each token
-encodes to itself; the same ids in every process and thread.
+Promises for any text: `decode(encode(text)) == text`; time linear in its length; each token encodes
+to itself; the same ids in every process and thread.
 """
 
 from __future__ import annotations
@@ -15,16 +14,17 @@ import itertools
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..common import _core
-from ..common.reserved import byte_name
+from ..common.threads import usable_threads
 from ..recipe import Recipe
-from .file import Birth, Row, read_document, write_document
-from .ids import BYTES as BYTES
-from .ids import Cutting, Layout, house_layout
+from .encoder import CuttingEncoder
+from .file import Row, read_document, write_document
+from .ids import Layout, Names, house_layout
+from .token import Birth, Piece, Token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,46 +35,9 @@ if TYPE_CHECKING:
     Ids = Sequence[int] | NDArray[np.integer[Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
-    """What is learnt: a text, how often it was seen when it was made, and the pass it was born in.
-    Its place in the list is its rank."""
-
-    text: str
-    count: int
-    born: Birth
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One token of an explained text."""
-
-    id: int
-    text: str  # a byte symbol is written <0xE2>
-    born: str  # the pass, or "byte"; see Tokenizer.birth
-    start: int  # in characters
-    end: int
-    parts: tuple[str, ...]  # the two tokens it is joined from, under the merges rule
-
-
-def encoder_of(texts: list[str], fewest: bool, counts: list[int] | None = None) -> _core.Encoder:
-    """An encoder of bare entries, in rank order, the alphabet first; ids: the bytes, the entries.
-    `counts` say how often each is expected, which matters for speed alone."""
-    return _core.Encoder(texts, counts or [1] * len(texts), fewest=fewest, first_id=0)
-
-
-def encoder_of_tokens(tokens: list[Token], fewest: bool) -> _core.Encoder:
-    return encoder_of([token.text for token in tokens], fewest, [token.count for token in tokens])
-
-
-def alphabet_size(tokens: Iterable[Token]) -> int:
-    """How many tokens, the first ones, are single characters."""
-    return sum(token.born == "alphabet" for token in tokens)
-
-
 class Tokenizer:
-    """Encodes and decodes. Made by `supratok.train` or `Tokenizer.load`, or brought from elsewhere
-    by `from_huggingface` and `from_sentencepiece`; there is no untrained one.
+    """Encodes and decodes. `supratok.train` and `Tokenizer.load` make one, `from_huggingface` and
+    `from_sentencepiece` read those of other programs; there is no untrained one.
 
     It does not change, so any number of threads may use it at once.
     """
@@ -96,8 +59,8 @@ class Tokenizer:
         report: dict[str, Any] | None,
         layout: Layout | None,
     ) -> None:
-        # Columns, not objects: a hundred thousand objects would slow down every round of Python's
-        # garbage collection.
+        # Columns, not objects: a hundred thousand objects would slow down Python's garbage
+        # collection.
         self._texts = [text for text, _, _ in rows]
         self._counts = [count for _, count, _ in rows]
         self._births: list[Birth] = [born for _, _, born in rows]
@@ -108,12 +71,13 @@ class Tokenizer:
             layout.check(len(recipe.special_tokens), len(rows))
         self._ids = layout or house_layout(len(recipe.special_tokens), len(rows))
         self.special_tokens = dict(zip(recipe.special_tokens, self._ids.special, strict=True))
+        self._names = Names(self._ids, self.special_tokens, self._texts, self._births)
         self._prefix = " " if self._ids.prefix else ""
         self._core = self._encoder()
         self._refuse_bad_entries()
 
-    def _encoder(self) -> _core.Encoder | Cutting:
-        # Where nobody has counted, the tokens that were learnt first are the most frequent.
+    def _encoder(self) -> _core.Encoder | CuttingEncoder:
+        # Without counts, assume that the first tokens are the most frequent.
         counts = self._counts if any(self._counts) else range(len(self._counts), 0, -1)
         core = _core.Encoder(
             self._texts,
@@ -123,7 +87,7 @@ class Tokenizer:
             ids=[*self.layout.bytes, *self.layout.entries] if self.layout else [],
             tied=self._ids.tied,
         )
-        return Cutting(core, self._ids.always) if self._ids.always else core
+        return CuttingEncoder(core, self._ids.always) if self._ids.always else core
 
     def _refuse_bad_entries(self) -> None:
         for place, state in enumerate(self._core.states().tolist()):
@@ -147,7 +111,7 @@ class Tokenizer:
         self, text: str, *, allow_special: bool = False, numpy: bool = False
     ) -> list[int] | NDArray[np.uint32]:
         """The ids of a text. With `allow_special`, special tokens written in it become their ids;
-        without, they are text like any other."""
+        without it they are ordinary text."""
         try:
             if allow_special and self.special_tokens:
                 ids = self._encode_special(text)
@@ -161,7 +125,7 @@ class Tokenizer:
         return self._prefix + text if text else text
 
     def _encode_special(self, text: str) -> list[int]:
-        """The first stretch that is no special token gets the prefix, if there is one."""
+        """Only the first stretch of ordinary text gets the prefix."""
         ids: list[int] = []
         prefix = self._prefix
         for place, part in enumerate(self._specials.split(text)):
@@ -188,7 +152,7 @@ class Tokenizer:
     def encode_batch(
         self, texts: Iterable[str], threads: int | None = None, *, numpy: bool = False
     ) -> list[list[int]] | list[NDArray[np.uint32]]:
-        """The ids of each text, on as many threads as there are cores unless said otherwise."""
+        """The ids of each text. `threads`: default all cores."""
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of texts; use encode for one text")
         texts = list(texts)
@@ -199,14 +163,14 @@ class Tokenizer:
             raise _surrogate_error(*texts) from error
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        """The ids, and for each the characters it stands for: text[start:end].
+        """The ids, and the characters that each covers: text[start:end].
 
         The bytes of one character outside the alphabet all have that character's offsets."""
         try:
             ids, offsets = self._core.encode_with_offsets(self._prefixed(text))
         except UnicodeEncodeError as error:
             raise _surrogate_error(text) from error
-        if self._prefix:  # which is no part of the text
+        if self._prefix:  # the prefix is no part of the text
             offsets = [(max(0, start - 1), end - 1) for start, end in offsets]
         return ids, offsets
 
@@ -226,12 +190,12 @@ class Tokenizer:
         return [self.token_text(id) for id in self.encode(text)]
 
     def explain(self, text: str) -> list[Piece]:
-        """Each token of a text with its place, the pass it was born in and what it is made of."""
+        """Each token of a text with its place, the pass that made it and its parts."""
         ids, offsets = self.encode_with_offsets(text)
         return [self._piece(id, *span) for id, span in zip(ids, offsets, strict=True)]
 
     def _piece(self, id: int, start: int, end: int) -> Piece:
-        entry = self._entries.get(id)
+        entry = self._names.entries.get(id)
         parts = () if entry is None else self._core.parts(entry) or ()
         texts = tuple(self._texts[part] for part in parts)
         return Piece(id, self.token_text(id), self.birth(id), start, end, texts)
@@ -241,30 +205,25 @@ class Tokenizer:
     def decode(self, ids: Ids) -> str:
         """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD.
 
-        Where the layout puts a space before each text, one at the beginning is taken off."""
+        Takes off the leading space that the layout puts before each text."""
         return self.decode_bytes(ids).decode("utf-8", errors="replace")
 
     def decode_bytes(self, ids: Ids) -> bytes:
         """The same as bytes, exactly."""
         ids = [int(id) for id in ids]
-        if self._others.keys().isdisjoint(ids):
+        others = self._names.unencoded
+        if others.keys().isdisjoint(ids):
             data = self._decode_ordinary(ids)
         else:
             data = b"".join(
-                b"".join(self._others[id] for id in some) if other else self._decode_ordinary(some)
-                for other, some in itertools.groupby(ids, self._others.__contains__)
+                b"".join(others[id] for id in some) if other else self._decode_ordinary(some)
+                for other, some in itertools.groupby(ids, others.__contains__)
             )
         if not self._prefix:
             return data
         special = itertools.takewhile(set(self._ids.special).__contains__, ids)
-        begin = sum(len(self._others[id]) for id in special)
+        begin = sum(len(others[id]) for id in special)
         return data[:begin] + data[begin:].removeprefix(b" ")
-
-    @functools.cached_property
-    def _others(self) -> dict[int, bytes]:
-        """What the core does not know, by id."""
-        texts = {**self.special_tokens, **self._ids.always, **self._ids.spare}
-        return {id: text.encode() for text, id in texts.items()}
 
     def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
         ids = list(ids)
@@ -274,7 +233,7 @@ class Tokenizer:
         try:
             return self._core.decode(ids)
         except IndexError as error:  # a hole between the ids
-            raise self._unknown(next(id for id in ids if id not in self._names)) from error
+            raise self._unknown(next(id for id in ids if id not in self._names.texts)) from error
 
     def _unknown(self, id: int) -> ValueError:
         return ValueError(f"no token has the id {id}; ids go from 0 to {self.vocab_size - 1}")
@@ -288,16 +247,16 @@ class Tokenizer:
 
     @property
     def texts(self) -> list[str]:
-        """Of the alphabet and the tokens, in rank order."""
+        """The texts of the alphabet and the tokens, in rank order."""
         return list(self._texts)
 
     def merges(self) -> list[tuple[str, str]]:
-        """What each token is joined from under the merges rule, in rank order. There is one such
-        pair, whatever stands around the token: until it is joined, only joins inside it happen, and
-        in the same order as if it stood alone.
+        """The two parts of each token under the merges rule, in rank order. A token has the same
+        parts in any text: until it is joined, only joins inside it happen, in the same order as if
+        it were the whole text.
 
-        Tied tokens come longest first, which is how runs of spaces are made from the left where
-        each pair has a rank of its own."""
+        Tied tokens come longest first: where each pair has a rank of its own, that makes runs of
+        spaces from the left."""
         ranks = self._ids.ranks()
         order = sorted(range(len(ranks)), key=lambda entry: (ranks[entry], -entry))
         pairs = filter(None, map(self._core.parts, order))
@@ -310,47 +269,25 @@ class Tokenizer:
 
     def token_text(self, id: int) -> str:
         """The text of one id; a byte symbol is written <0xE2>."""
-        text = self._names.get(id)
+        text = self._names.texts.get(id)
         if text is None:
             raise self._unknown(id)
         return text
 
     @property
     def ids(self) -> list[int]:
-        """Every id that has a token; in the house order there are no others below vocab_size."""
-        return sorted(self._names)
+        """Every id that has a token; in the house order, all below vocab_size."""
+        return sorted(self._names.texts)
 
     @property
     def entry_ids(self) -> list[int]:
-        """Of the vocabulary, in rank order."""
+        """The ids of the vocabulary, in rank order."""
         return list(self._ids.entries)
 
-    @functools.cached_property
-    def _names(self) -> dict[int, str]:
-        """By id."""
-        names = dict(zip(self._ids.entries, self._texts, strict=True))
-        names |= {id: byte_name(byte) for byte, id in enumerate(self._ids.bytes)}
-        others = (self.special_tokens, self._ids.always, self._ids.spare)
-        return names | {id: text for some in others for text, id in some.items()}
-
-    @functools.cached_property
-    def _entries(self) -> dict[int, int]:
-        """Places in the vocabulary, by id."""
-        return {id: entry for entry, id in enumerate(self._ids.entries)}
-
     def birth(self, id: int) -> str:
-        """Where an id comes from: the pass of training, "byte", "special"; in tokenizers from
-        elsewhere also "imported", "always" (cut out first), "spare" (never made)."""
-        entry = self._entries.get(id)
-        if entry is not None:
-            return self._births[entry]
-        return self._other_births.get(id, "byte")
-
-    @functools.cached_property
-    def _other_births(self) -> dict[int, str]:
-        kinds = {"always": self._ids.always, "spare": self._ids.spare}
-        kinds["special"] = self.special_tokens
-        return {id: kind for kind, some in kinds.items() for id in some.values()}
+        """The origin of an id: the pass of training, "byte", "special"; in tokenizers of other
+        programs also "imported", "always" (cut out first), "spare" (in no encoding)."""
+        return self._names.birth(id)
 
     def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
         """How often each id occurs in the encodings of the texts: an array of vocab_size."""
@@ -360,10 +297,10 @@ class Tokenizer:
         return np.pad(used, (0, self.vocab_size - len(used)))
 
     def with_special_tokens(self, texts: Iterable[str]) -> Tokenizer:
-        """The same tokenizer with these special tokens too. Ids that were given out stay as they
-        are: the new ones come after them, from `vocab_size` on."""
+        """The same tokenizer with more special tokens. Its ids stay; the new ones start at
+        `vocab_size`."""
         texts = list(texts)
-        taken = set(self._names.values())
+        taken = set(self._names.texts.values())
         for text in texts:
             if text in taken:
                 raise ValueError(f"{text!r} is a token already; choose a text that is none")
@@ -379,23 +316,22 @@ class Tokenizer:
 
     @classmethod
     def from_huggingface(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """The tokenizer of a Hugging Face `tokenizer.json`, or of a folder that holds one, with its
-        ids; what these rules cannot represent is refused. See `supratok.imports.huggingface`."""
+        """Read a Hugging Face `tokenizer.json`, or a folder that holds one; ids stay the same.
+        Refuses what the two rules cannot represent. See `formats.huggingface.read`."""
         from ..formats.huggingface.read import read_huggingface
 
         return read_huggingface(path)
 
     @classmethod
     def from_sentencepiece(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """The tokenizer of a SentencePiece `tokenizer.model`, or of a folder that holds one, with
-        its ids; what these rules cannot represent is refused. See
-        `supratok.imports.sentencepiece`."""
+        """Read a SentencePiece `tokenizer.model`, or a folder that holds one; ids stay the same.
+        Refuses what the two rules cannot represent. See `formats.sentencepiece.read`."""
         from ..formats.sentencepiece.read import read_sentencepiece
 
         return read_sentencepiece(path)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one JSON file that holds everything. It appears whole or not at all."""
+        """Write one JSON file that holds everything, whole or not at all."""
         write_document(Path(path), self._rows(), self.recipe, self.report, self.layout)
 
     def export(
@@ -405,11 +341,10 @@ class Tokenizer:
         **roles: Any,
     ) -> Exported:
         """Write a folder for other programs: `formats` of "huggingface", "sentencepiece", "gguf",
-        or all that apply. `roles` are those of `export.listing.Roles`: bos, eos, pad and unk name
+        or all that apply. `roles` are those of `formats.listing.Roles`: bos, eos, pad and unk name
         special tokens, add_bos and add_eos put them around each text, chat_template is Jinja.
 
-        Every runtime that is installed then reads the folder again; if one disagrees, nothing is
-        written.
+        Every installed runtime then reads the folder; if one disagrees, nothing is written.
 
         >>> tokenizer.export("my-model", eos="</s>", pad="<pad>")      # doctest: +SKIP
         """
@@ -420,7 +355,7 @@ class Tokenizer:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """Read a file that `save` wrote; one that is damaged or of a later version is refused."""
+        """Read a file that `save` wrote. Refuses a damaged file and one of a later version."""
         return cls._of_rows(*read_document(Path(path)))
 
     @classmethod
@@ -443,19 +378,6 @@ class Tokenizer:
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
-
-
-def usable_threads(threads: int | None) -> int:
-    """As many as asked for; without a wish, as many as this process may use."""
-    if threads is None:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    if threads < 1:
-        raise ValueError(f"threads={threads}: must be at least 1")
-    return threads
 
 
 def _to_array(ids: list[int]) -> NDArray[np.uint32]:

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from ...common import _core
 from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer, Spelling
-from ...learn.scripts import UNSPACED
-from ...learn.words import LETTER
+from ...learn.words import UNSPACED, Kind
 
 Integers = NDArray[np.int64]
 Ids = Sequence[int] | NDArray[np.uint32]
@@ -191,4 +190,4 @@ def _is_unspaced(code: int) -> bool:
     if 0xD800 <= code < 0xE000:  # surrogates
         return False
     kind, script = _core.char_class(chr(code))
-    return kind == LETTER and script in UNSPACED
+    return kind == Kind.LETTER and script in UNSPACED

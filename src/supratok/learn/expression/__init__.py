@@ -2,8 +2,8 @@
 
     tokens ─held-out text→ spans ─figures→ scores ─rejections→ ─leaf surgery→ tokens
 
-The vocabulary keeps its size: what a span takes, others give. Where there is room left, spans fill
-it first.
+The vocabulary keeps its size: a span replaces other tokens. If there is free room, spans fill it
+first.
 """
 
 from __future__ import annotations
@@ -14,10 +14,31 @@ import numpy as np
 
 from ...common import _core
 from ...common.progress import Progress
+from ...corpus.split import Split
 from ...recipe import Recipe
-from ...tokenizer import BYTES, Token, alphabet_size
-from .spans import Candidates, Documents, find_candidates
-from .surgery import Evidence, Patients, Ward, operate, report
+from ...tokenizer import Token, alphabet_size
+from .spans import Documents, ScoredSpans, find_candidates
+from .surgery import Candidates, Surgery, Usage
+
+
+def learn_expressions(
+    tokens: list[Token],
+    words: _core.WordTable,
+    split: Split,
+    recipe: Recipe,
+    threads: int,
+    progress: Progress,
+) -> tuple[list[Token], dict[str, Any]]:
+    """`express` on the documents of a split."""
+    return express(
+        tokens,
+        lambda: split.texts("expressions"),
+        split.deciding_texts(),
+        words,
+        recipe,
+        threads,
+        progress,
+    )
 
 
 def express(
@@ -29,39 +50,38 @@ def express(
     threads: int,
     progress: Progress,
 ) -> tuple[list[Token], dict[str, Any]]:
-    """The tokens after the pass, and what it did.
+    """The tokens after the pass, and facts for the report.
 
-    `documents` gives a fresh reading of the training documents, `words` is the table of their
-    words."""
+    `documents` starts a new reading of the training documents, `words` counts their words."""
     options = recipe.expressions
     if options is None or not held_out:
         return tokens, {}
-    ward = Ward(
+    surgery = Surgery(
         tokens,
         np.zeros(len(tokens)),
         alphabet=alphabet_size(tokens),
-        size=max(len(tokens), recipe.vocab_size - len(recipe.special_tokens) - BYTES),
+        size=max(len(tokens), recipe.room(recipe.vocab_size)),
         fewest=recipe.segmentation == "fewest",
         options=options,
-        evidence=Evidence(held_out, threads, options.training_share),
+        usage=Usage(held_out, threads, options.training_share),
     )
-    encoder = ward.encoder()
+    encoder = surgery.encoder()
     found = find_candidates(words, held_out, documents, encoder, recipe, options, threads, progress)
     progress.start("surgery")
-    ward.evidence.scale = sum(map(len, held_out)) / max(1, found.training_characters)
+    surgery.usage.scale = sum(map(len, held_out)) / max(1, found.training_characters)
     if options.training_share:
         survey = _core.Survey(encoder, 0)
         survey.count(documents(), threads)
-        ward.uses = survey.uses().astype(np.float64)
-    tokens = operate(ward, _patients(found, options.training_share, ward.evidence.scale))
-    progress.end(accepted=ward.facts["accepted"], displaced=ward.facts["displaced"])
-    return tokens, found.report | report(ward)
+        surgery.uses = survey.uses().astype(np.float64)
+    tokens = surgery.run(_candidates(found, options.training_share, surgery.usage.scale))
+    progress.end(accepted=surgery.facts["accepted"], displaced=surgery.facts["displaced"])
+    return tokens, found.report | surgery.report()
 
 
-def _patients(found: Candidates, share: float, scale: float) -> Patients:
+def _candidates(found: ScoredSpans, share: float, scale: float) -> Candidates:
     """The spans with the counts of A(s): of held-out text, mixed with the training text's."""
     spans = found.spans
-    return Patients(
+    return Candidates(
         found.texts,
         spans.counts,
         spans.held_out_counts,

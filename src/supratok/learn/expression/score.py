@@ -1,8 +1,8 @@
-"""Appendix A: what a span of words is worth, and which spans are rejected.
+"""Appendix A: the worth of a span of words, and the reasons to reject it.
 
-Each function stands for an equation of the paper and works on columns: `Spans` holds one row a
-span, so a hundred thousand spans are scored at once, and a single one is a table of one row. What
-the paper calls c, df and N_n are `counts`, `documents` and `ngrams` here.
+Each function is an equation of the paper and works on columns: `Spans` has a row for each span, so
+one call scores a hundred thousand spans. The paper's c, df and N_n are `counts`, `documents` and
+`ngrams` here.
 
     " New York City": seen 8 times among 1,000 triples -> p = 0.008; a PMI of 13 bits; ...
 """
@@ -22,7 +22,7 @@ Figures = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Totals:
-    """What the spans are measured against: the training text as a whole."""
+    """The totals of the training text, for relative frequencies."""
 
     ngrams: Counts  # N_1, N_2, ...: sequences of so many words
     documents: int  # D
@@ -54,13 +54,13 @@ class Spans:
         return len(self.words)
 
     def take(self, rows: NDArray[np.intp]) -> Spans:
-        """These rows of it."""
+        """These rows."""
         return Spans(**{name: column[rows] for name, column in vars(self).items()})
 
 
 @dataclass(frozen=True)
 class Score:
-    """S(s), and every value on the way to it, named as in the paper."""
+    """S(s) and its intermediate values, named as in the paper."""
 
     p_train: Figures
     pmi: Figures
@@ -83,7 +83,7 @@ class Score:
 
 
 def score(spans: Spans, totals: Totals, options: Expressions) -> Score:
-    """S(s): the held-out gain, times what speaks for the span and against it."""
+    """S(s): the held-out gain, times gates, bonuses and penalties."""
     p_train = spans.counts / totals.ngrams[spans.words - 1]
     pmi_, npmi_ = pmi(spans, totals), npmi(spans, totals)
     h_b = np.minimum(spans.left_entropy, spans.right_entropy)
@@ -118,7 +118,7 @@ def score(spans: Spans, totals: Totals, options: Expressions) -> Score:
 
 
 def pmi(spans: Spans, totals: Totals) -> Figures:
-    """How much more often the words stand together than by chance, in bits."""
+    """How much more often the words occur together than by chance, in bits."""
     return _pmi(spans.counts, spans.word_counts, totals.ngrams[spans.words - 1], totals)
 
 
@@ -153,8 +153,7 @@ def _pmi(counts: Counts, words: Counts, ngrams: Counts | np.int64, totals: Total
 
 
 def _normalised(value: Figures, counts: Counts, ngrams: Counts | np.int64) -> Figures:
-    """A PMI as a share of the highest it could be. Where the text is nothing but that one span, it
-    can only be 0."""
+    """A PMI as a share of its maximum; 0 if the text is nothing but that one span."""
     highest = -np.log2(counts / ngrams)
     return np.divide(value, highest, out=np.zeros_like(value), where=highest > 0)
 
@@ -204,16 +203,16 @@ def _first_reason(rows: int, reasons: dict[str, NDArray[np.bool_]]) -> NDArray[n
     return first
 
 
-# --- What a span is worth, and what it costs
+# --- The worth and the cost of a span
 
 
 def utility(counts: Figures, documents: Figures, options: Expressions) -> Figures:
-    """U(m): what a token is worth as it is used in held-out text."""
+    """U(m): the worth of a token by its uses in held-out text."""
     return counts + options.utility_documents * documents
 
 
 def gain(counts: Figures, documents: Figures, tokens: Counts, options: Expressions) -> Figures:
-    """A(s): the tokens that a span would save in held-out text, and the documents it is in."""
+    """A(s): the tokens that a span would save in held-out text, plus a share of its documents."""
     return counts * np.maximum(1, tokens - 1) + options.utility_documents * documents
 
 
@@ -223,5 +222,5 @@ def net(gained: float, displaced: list[float]) -> float:
 
 
 def priority(net: float, s: float, options: Expressions) -> float:
-    """Priority(s): the order in which spans are looked at, highest first."""
+    """Priority(s): surgery takes the spans with the highest first."""
     return net + options.priority_score * s

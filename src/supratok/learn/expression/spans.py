@@ -1,9 +1,9 @@
-"""Candidates for the expression pass: spans of 2 to 5 words, and their figures.
+"""Spans of 2 to 5 words for the expression pass, and their figures.
 
-A span is accepted only if it saves tokens in held-out text, so only spans that stand there can be:
-the candidates are the spans of the held-out documents, all of them, and the training text is only
-searched for those. It is read twice. The first reading counts spans and the documents their words
-are in; most candidates are rejected by that. The second looks at the neighbours of the rest.
+A span must save tokens in held-out text, so only spans of the held-out documents can be accepted:
+all of these are candidates. Two readings of the training text count them. The first counts spans
+and the documents of their words; that rejects most spans. The second counts the neighbours of the
+rest.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ...common import _core
 from ...common.progress import Progress
 from ...recipe import Boundaries, Expressions, Recipe
-from ..scripts import UNSPACED
-from ..words import script_of
+from ...tokenizer import BYTES
+from ..words import UNSPACED, Kind, script_of
 from .score import (
     Score,
     Spans,
@@ -30,16 +30,22 @@ from .score import (
 )
 from .stopwords import bare, is_letters, stopwords
 
-Documents = Callable[[], Iterator[str]]  # a fresh reading of the training documents
+Documents = Callable[[], Iterator[str]]  # starts a new reading of the training documents
 NONE = 2**32 - 1  # no word
 
-# Surfaces that are invalid, by the class of the character (core/text.hpp) that makes them so.
-INVALID = {1: "punctuation", 2: "digits", 3: "whitespace", 4: "newline", 5: "control characters"}
+# Why a surface is invalid, by the class of the character that makes it so.
+INVALID = {
+    Kind.PUNCTUATION: "punctuation",
+    Kind.NUMBER: "digits",
+    Kind.SPACE: "whitespace",
+    Kind.NEWLINE: "newline",
+    Kind.CONTROL: "control characters",
+}
 
 
 @dataclass(frozen=True)
-class Candidates:
-    """Spans that no hard rule rejects, with their scores, a row each."""
+class ScoredSpans:
+    """The spans that no hard rule rejects, with their scores, a row each."""
 
     texts: list[str]
     spans: Spans
@@ -58,7 +64,7 @@ def find_candidates(
     options: Expressions,
     threads: int,
     progress: Progress,
-) -> Candidates:
+) -> ScoredSpans:
     """All spans of the held-out text that Appendix A does not reject."""
     progress.start("spans")
     lexicon = read_lexicon(table, held_out)
@@ -99,7 +105,7 @@ def find_candidates(
     texts = _texts(rows[:, 1:], lexicon.words)
     progress.end(spans=len(rows))
     report |= {"rejected": dict(sorted(reasons.items())), "scored": len(rows)}
-    return Candidates(texts, spans, in_documents, scores, reading.characters, report)
+    return ScoredSpans(texts, spans, in_documents, scores, reading.characters, report)
 
 
 class _Reading:
@@ -120,11 +126,11 @@ class _Reading:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of the held-out text, in every spelling the training text has of them."""
+    """The words of the held-out text, in every spelling of the training text."""
 
     words: list[str]
     counts: NDArray[np.int64]  # c_train(w)
-    groups: list[int]  # spellings of one bare word have one number
+    groups: list[int]  # all spellings of one bare word have the same number
     begins: list[int]  # 1: a span may begin with it
     stops: NDArray[np.bool_]  # is a stopword
     scripts: NDArray[np.int64]  # 0: common to all
@@ -176,7 +182,7 @@ def _first_reading(
     options: Expressions,
     threads: int,
 ) -> tuple[NDArray[np.int64], Spans, NDArray[np.int64], Totals]:
-    """The spans that are not rare: a row each with its number and its words; then their figures."""
+    """The spans that are not rare: a row each with its number and its words; and their figures."""
     table.count(held_out, threads)
     held_counts, held_documents, *_ = table.take_counts()
     table.count(training, threads)
@@ -221,8 +227,8 @@ def _sum(values: NDArray[np.int64], present: NDArray[np.bool_]) -> NDArray[np.in
 def _pair_counts(
     all_words: NDArray[np.int64], counts: NDArray[np.int64], words: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The counts of neighbouring words. Each pair inside a span is a span of the held-out text
-    too, so it was counted."""
+    """The counts of neighbouring words. Each pair inside a span is itself a span of the held-out
+    text, so its count is known."""
     if all_words.shape[1] > 2:
         is_pair = all_words[:, 2] == NONE
         all_words, counts = all_words[is_pair], counts[is_pair]
@@ -257,8 +263,8 @@ def _texts(words: NDArray[np.int64], known: list[str]) -> list[str]:
 def _count_tokens(
     texts: list[str], encoder: _core.Encoder, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """How many tokens each text has, and whether a byte is among them, which joins with nothing."""
+    """How many tokens each text has, and whether one is a byte, which joins with nothing."""
     ids = encoder.encode_batch(texts, threads, True)
     counts = np.array([len(row) for row in ids], dtype=np.int64)
-    bytes_ = np.array([bool(min(row) < 256) for row in ids], dtype=np.bool_)
+    bytes_ = np.array([bool(min(row) < BYTES) for row in ids], dtype=np.bool_)
     return counts, bytes_

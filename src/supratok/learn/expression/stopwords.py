@@ -1,9 +1,9 @@
-"""Words that say little by themselves: "of", "the", "would".
+"""Stopwords, which carry little meaning: "of", "the", "would".
 
-English ones are listed here by their part of speech. For other languages the corpus tells: its most
-frequent words are function words in every language, so they count as stopwords too. In an English
-corpus the two nearly coincide. A script without spaces has no words to count, only clauses: a
-clause is rarely among the most frequent, so there hardly anything is a stopword.
+This list has the English ones by part of speech. For other languages the corpus decides: in every
+language its most frequent words are function words, so they count as stopwords too. In an English
+corpus the two lists nearly coincide. A script without spaces has clauses instead of words, which
+are rarely among the most frequent, so it has hardly any stopwords.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ...common import _core
+from ..words import Kind, kind_of
 
 # Choice: 100 words are about half of an English text; the hundredth is still a function word. A
 # small corpus has few words, and not many of them are function words.
@@ -41,7 +41,7 @@ _LISTED = (
     # Adverbs of place, time, degree and negation
     " not never here there where when why how then thus hence very too also just again ever"
     " further once now still even rather quite"
-    # What stands behind an apostrophe, and before n't
+    # Parts after an apostrophe, and before n't
     " s t d ll m re ve don doesn didn isn aren wasn weren hasn haven hadn won wouldn couldn"
     " shouldn"
 )
@@ -49,22 +49,21 @@ ENGLISH = frozenset(_LISTED.split())
 
 
 def bare(word: str) -> str:
-    """How words are compared: without the space in front and without regard to case."""
+    """The form in which words are compared: without the leading space, case folded."""
     return word.strip(" ").casefold()
 
 
 def is_letters(word: str) -> bool:
     """Whether a word, as `_core.split_words` cuts them, is made of letters (and marks on them)."""
-    letter, extend = 0, 6  # core/text.hpp
-    return _core.char_class(word[word.startswith(" ") and len(word) > 1])[0] in (letter, extend)
+    return kind_of(word) == Kind.LETTER
 
 
 def stopwords(words: list[str], counts: NDArray[np.int64]) -> frozenset[str]:
     """The English ones and the most frequent bare words of a table, which lists its words by
-    falling count; equals go by code point."""
+    falling count; of equals the lower code point."""
     frequent: Counter[str] = Counter()
-    # A bare word among the most frequent has a spelling that is: with a space, a capital, or both.
-    # Choice: far more spellings than needed are looked at.
+    # A frequent bare word has a frequent spelling: with a space, a capital, or both.
+    # Choice: read far more spellings than needed.
     for word, count in zip(words[: 100 * MOST_FREQUENT], counts.tolist(), strict=False):
         if is_letters(word):
             frequent[bare(word)] += count

@@ -1,4 +1,4 @@
-"""How often tokens and spans are used in held-out text, as a tokenizer encodes it now.
+"""How often tokens and sequences of tokens occur in encoded held-out text.
 
 ids 7 4 9 | 4 9        two documents
 token 4: used twice, in two documents; the sequence 4 9: likewise; 7 4 9: once
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...common import _core
 
-_END = 2**31  # stands behind each document: no id is so high
+_END = 2**31  # separates documents: no id is so high
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Encoded:
     def uses_of_sequences(
         self, sequences: list[list[int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of each sequence of ids: how often it stands there, and in how many documents.
+        """Of each sequence of ids: how often it occurs, and in how many documents.
 
-        All of them are followed at once, an id further each step: a place in the text stays in the
-        running while it has begun some sequence. Equal beginnings share a number."""
+        Follows all sequences at once, an id further each step: a place in the text stays while it
+        continues some sequence. Equal beginnings share a number."""
         counts = np.zeros(len(sequences), dtype=np.int64)
         documents = np.zeros(len(sequences), dtype=np.int64)
         lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
