@@ -1,0 +1,66 @@
+"""Training without the curriculum: BPE over stretches of text, merges inside words and across them
+from the start. It exists for comparison."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..recipe import Recipe
+from ..tokenizer import Token
+from .merges import Join, Symbols, count_symbols, merge_loop, reachable
+from .words import NUMBER, class_of, cut_at_unknown, may_neighbour, script_of, split_words
+
+
+def learn_at_once(
+    training: list[str], alphabet: list[str], room: int, recipe: Recipe
+) -> tuple[list[Token], Counter[str]]:
+    """The tokens behind the alphabet, and how often each stands in the stretches. A token of one
+    word is born "traditional", one of several "multiword"."""
+    rules, by_class = recipe.boundaries, recipe.scripts is not None
+    sequences: Counter[Symbols] = Counter()
+    for stretch in stretches(training, recipe):
+        for piece in cut_at_unknown(stretch, alphabet):
+            sequences[tuple(piece)] += 1
+
+    def may_join(left: str, right: str) -> bool:
+        text = left + right
+        scripts = {script_of(left), script_of(right)} - {0}
+        return (
+            len(text.encode()) <= rules.max_bytes
+            and sum(class_of(char) == NUMBER for char in text) <= rules.max_digits
+            and text.count(" ") <= rules.max_words
+            and text not in recipe.names
+            and (len(scripts) < 2 or not rules.one_script or not by_class)
+        )
+
+    merges = room
+    while True:
+        learnt, after = merge_loop(sequences, merges, recipe.min_count, may_join)
+        new: dict[str, Join] = {}
+        for join in learnt:
+            new.setdefault(join.text, join)
+        usable = list(new) if recipe.segmentation == "fewest" else reachable(list(new), alphabet)
+        if len(usable) >= room or len(learnt) < merges:
+            break
+        merges += room - len(usable)
+    tokens = []
+    for text in usable[:room]:
+        one_word = len(split_words(text, by_class)) == 1
+        tokens.append(Token(text, new[text].count, "traditional" if one_word else "multiword"))
+    return tokens, count_symbols(after)
+
+
+def stretches(training: list[str], recipe: Recipe) -> list[str]:
+    """Neighbouring words that may all share a token, as one text."""
+    found: list[str] = []
+    for text in training:
+        before = ""
+        for word in split_words(text, recipe.scripts is not None):
+            if before and may_neighbour(
+                before, word, recipe.boundaries, recipe.scripts is not None
+            ):
+                found[-1] += word
+            else:
+                found.append(word)
+            before = word
+    return found
