@@ -92,8 +92,31 @@ def learnt_size(recipe: Recipe) -> int:
     return int(recipe.vocab_size * recipe.oversize) if fewest else recipe.vocab_size
 
 
+class Words(NamedTuple):
+    """The result of the traditional pass. It learns to the full size, and all its joins compete
+    with phrases for the room."""
+
+    alphabet: list[str]
+    joins: list[Join]
+    room: int  # how many tokens the two passes learn together
+
+    def first(self, keep: int) -> list[str]:
+        """The tokens, where so many joins are kept."""
+        return self.alphabet + [join.text for join in self.joins[:keep]]
+
+
+# --- Encoding
+
+
 def ranks_of(texts: list[str]) -> dict[str, int]:
     return {text: rank for rank, text in enumerate(texts)}
+
+
+def segment(text: str, ranks: dict[str, int], recipe: Recipe) -> list[str]:
+    """The tokens of a text, and the characters that are none, by the rule of the recipe."""
+    if recipe.segmentation == "merges":
+        return encode_by_merges(text, ranks)
+    return encode_by_fewest(text, set(ranks))
 
 
 def encode_by_merges(text: str, ranks: dict[str, int]) -> list[str]:
@@ -111,8 +134,10 @@ def encode_by_merges(text: str, ranks: dict[str, int]) -> list[str]:
         pieces[place : place + 2] = [pieces[place] + pieces[place + 1]]
 
 
-def reachable(texts: list[str], base: list[str]) -> list[str]:
-    """Those of the texts that encode to themselves under the merges rule, ranked behind `base`."""
+def reachable(texts: list[str], base: list[str], recipe: Recipe) -> list[str]:
+    """Those of the texts that encode to themselves, ranked behind `base`. Under `fewest` all do."""
+    if recipe.segmentation == "fewest":
+        return texts
     ranks = ranks_of([*base, *texts])
     return [text for text in texts if encode_by_merges(text, ranks) == [text]]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from ..recipe import Recipe
 from ..tokenizer import Token
 from .merges import Join, Symbols, count_symbols, merge_loop, reachable
-from .words import NUMBER, class_of, cut_at_unknown, may_neighbour, script_of, split_words
+from .words import cut_at_unknown, digits, may_be_token, may_neighbour, split_words
 
 
 def learn_at_once(
@@ -23,14 +23,10 @@ def learn_at_once(
             sequences[tuple(piece)] += 1
 
     def may_join(left: str, right: str) -> bool:
-        text = left + right
-        scripts = {script_of(left), script_of(right)} - {0}
         return (
-            len(text.encode()) <= rules.max_bytes
-            and sum(class_of(char) == NUMBER for char in text) <= rules.max_digits
-            and text.count(" ") <= rules.max_words
-            and text not in recipe.names
-            and (len(scripts) < 2 or not rules.one_script or not by_class)
+            may_be_token(left, right, recipe)
+            and digits(left + right) <= rules.max_digits
+            and (left + right).count(" ") <= rules.max_words
         )
 
     merges = room
@@ -39,7 +35,7 @@ def learn_at_once(
         new: dict[str, Join] = {}
         for join in learnt:
             new.setdefault(join.text, join)
-        usable = list(new) if recipe.segmentation == "fewest" else reachable(list(new), alphabet)
+        usable = reachable(list(new), alphabet, recipe)
         if len(usable) >= room or len(learnt) < merges:
             break
         merges += room - len(usable)

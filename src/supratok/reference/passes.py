@@ -15,17 +15,19 @@ from .curation import curate
 from .merges import (
     Join,
     Symbols,
+    Words,
     count_symbols,
     encode_by_fewest,
     encode_by_merges,
     learnt_size,
     merge_loop,
     ranks_of,
+    segment,
 )
 from .no_curriculum import learn_at_once
-from .phrases import Words, learn_phrases
+from .phrases import learn_phrases
 from .scripts import cut_at_rare, rare_bigrams, script_changes
-from .words import NUMBER, class_of, count_words, cut_at_unknown
+from .words import count_words, cut_at_unknown, digits, may_be_token
 
 BYTES = 256  # Each byte has an id, for characters outside the alphabet.
 ROUNDS = 4  # Choice: more rounds of pruning gain less than 0.1%.
@@ -95,7 +97,6 @@ def learn_words(
     words: Counter[str], alphabet: list[str], merges: int, recipe: Recipe
 ) -> tuple[list[Join], Counter[Symbols]]:
     """The traditional pass: BPE inside words. The joins, and the words in symbols after them."""
-    rules = recipe.boundaries
     rare = rare_bigrams(words, recipe.scripts)
     sequences: Counter[Symbols] = Counter()
     for word, count in words.items():
@@ -104,12 +105,8 @@ def learn_words(
                 sequences[tuple(piece)] += count
 
     def may_join(left: str, right: str) -> bool:
-        text = left + right
-        return (
-            len(text.encode()) <= rules.max_bytes
-            and sum(class_of(char) == NUMBER for char in text) <= rules.max_digits
-            and text not in recipe.names
-        )
+        fits = digits(left + right) <= recipe.boundaries.max_digits
+        return fits and may_be_token(left, right, recipe)
 
     return merge_loop(sequences, merges, recipe.min_count, may_join)
 
@@ -151,13 +148,9 @@ def round_size(start: int, end: int, round: int) -> int:
 def encode(text: str, tokens: Sequence[Token], recipe: Recipe) -> list[int]:
     """The ids of a text: special tokens have the first, then the bytes, then the tokens."""
     ranks = ranks_of([token.text for token in tokens])
-    if recipe.segmentation == "merges":
-        pieces = encode_by_merges(text, ranks)
-    else:
-        pieces = encode_by_fewest(text, set(ranks))
     first = len(recipe.special_tokens)
     ids: list[int] = []
-    for piece in pieces:
+    for piece in segment(text, ranks, recipe):
         if piece in ranks:
             ids.append(first + BYTES + ranks[piece])
         else:  # a character outside the alphabet

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from ..recipe import Recipe
+from .choice import choose
 from .merges import (
     Join,
     Symbols,
+    Words,
     count_symbols,
-    encode_by_fewest,
     encode_by_merges,
     learnt_size,
     merge_loop,
     ranks_of,
-    reachable,
 )
 from .seeds import seeded_texts
 from .words import (
@@ -33,6 +32,7 @@ from .words import (
     class_of,
     count_words,
     kind_of,
+    may_be_token,
     may_neighbour,
     script_of,
     split_words,
@@ -40,19 +40,6 @@ from .words import (
 
 # Choice: text in scripts without spaces joins in pieces if it is this share of all text.
 UNSPACED_SHARE = 0.01
-
-
-class Words(NamedTuple):
-    """The result of the traditional pass, learnt to the full size: all its joins compete with
-    phrases for the room."""
-
-    alphabet: list[str]
-    joins: list[Join]
-    room: int  # how many tokens to learn in both passes
-
-    def first(self, keep: int) -> list[str]:
-        """The tokens, if so many joins are kept."""
-        return self.alphabet + [join.text for join in self.joins[:keep]]
 
 
 def learn_phrases(
@@ -139,15 +126,12 @@ def may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
     spoken = {text: int(kind_of(text, by_class) in SPOKEN) for text in known}
 
     def allow(left: str, right: str) -> bool:
-        text = left + right
-        spoken.setdefault(text, spoken[left] + spoken[right])
-        scripts = {script_of(left), script_of(right)} - {0} if by_class else set()
+        words = spoken[left] + spoken[right]
+        spoken.setdefault(left + right, words)
         return (
-            len(text.encode()) <= rules.max_bytes
-            and spoken[left] + spoken[right] <= rules.max_words
+            may_be_token(left, right, recipe)
+            and words <= rules.max_words
             and digits_in_a_row(left, right) <= rules.max_digits
-            and text not in recipe.names
-            and (len(scripts) < 2 or not rules.one_script)
         )
 
     return allow
@@ -222,114 +206,3 @@ def parity(words: Words, phrases: list[Join], price: float) -> int:
         if next_word * price <= last_phrase:
             return min(keep, len(words.joins))
     return min(words.room, len(words.joins))
-
-
-# --- Which phrases become tokens
-
-
-def choose(
-    learnt: list[Join], words: Words, keep: int, training: list[str], recipe: Recipe
-) -> tuple[list[Join], int, bool]:
-    """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
-    whether the joins learnt were enough to choose from.
-
-    Choice: where some may be dropped, the pool is a twentieth larger. Words take the places that
-    stay free."""
-    base, needed = words.first(keep), words.room - keep
-    documents, bits = wanted_use(recipe, len(training))
-    screened = documents > 1 or bits > 0
-    size = needed + needed // 20 if screened else needed
-    pool = usable(learnt, base, recipe)[:size]
-    enough = len(pool) >= size
-    if not screened:
-        return pool, keep, enough
-    chosen = well_used(pool, base, learnt, training, recipe)[:needed]
-    while True:
-        chosen = reachable_together(chosen, base, recipe)
-        missing = words.room - keep - len(chosen)
-        if not missing or keep == len(words.joins):
-            return chosen, keep, enough
-        keep = min(keep + missing, len(words.joins))
-        base = words.first(keep)
-        still = usable(learnt, base, recipe)
-        chosen = [join for join in chosen if join in still]
-
-
-def usable(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
-    """The joins whose words are all tokens, whose text is new, and which encode to themselves under
-    the merges rule."""
-    known, new = set(base), dict[str, Join]()
-    made: dict[str, bool] = {}  # by text: whether all words it was joined from are tokens
-    for join in learnt:
-        made[join.text] = made.get(join.left, join.left in known) and made.get(
-            join.right, join.right in known
-        )
-        if join.text not in known and made[join.text]:
-            new.setdefault(join.text, join)
-    texts = list(new) if recipe.segmentation == "fewest" else reachable(list(new), base)
-    return [new[text] for text in texts]
-
-
-def reachable_together(chosen: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
-    """The phrases that encode to themselves without those that were dropped. Each one that goes may
-    have been needed by another."""
-    while recipe.segmentation == "merges":
-        good = reachable([join.text for join in chosen], base)
-        if len(good) == len(chosen):
-            break
-        chosen = [join for join in chosen if join.text in good]
-    return chosen
-
-
-def wanted_use(recipe: Recipe, documents: int) -> tuple[int, float]:
-    """In how many documents a phrase must be used, and how many bits its boundaries must have.
-    Choice: never in more than a hundredth of the documents."""
-    if recipe.screen is None:
-        return 1, 0.0
-    least = min(recipe.screen.min_documents, max(1, documents // 100))
-    return least, recipe.screen.min_boundary_entropy
-
-
-def well_used(
-    pool: list[Join], base: list[str], learnt: list[Join], training: list[str], recipe: Recipe
-) -> list[Join]:
-    """The phrases that are used in enough documents and end at boundaries, and their parts. One
-    encoding, with the whole pool, decides on all."""
-    ranks = ranks_of([*base, *(join.text for join in pool)])
-    if recipe.segmentation == "merges":
-        encoded = [encode_by_merges(text, ranks) for text in training]
-    else:
-        encoded = [encode_by_fewest(text, set(ranks)) for text in training]
-    spread = Counter(piece for pieces in encoded for piece in set(pieces))
-    bounds = boundary_bits(encoded, set(ranks))
-    documents, bits = wanted_use(recipe, len(training))
-    stays = {
-        join.text
-        for join in pool
-        if spread[join.text] >= documents and bounds.get(join.text, 0.0) >= bits
-    }
-    for join in reversed(learnt):
-        if join.text in stays:
-            stays |= {join.left, join.right}
-    return [join for join in pool if join.text in stays]
-
-
-def boundary_bits(encoded: list[list[str]], known: set[str]) -> dict[str, float]:
-    """The boundary entropy of each token: of the tokens before it or of those after it, the lesser.
-    " in order" is nearly always followed by " to", and ends at no boundary.
-
-    Choice: each edge of a document or a line counts as a neighbour seen once; so does a byte. Where
-    phrases are very frequent, the fast code counts rare neighbours in lots."""
-    beside: dict[tuple[str, int], Counter[object]] = defaultdict(Counter)
-    for pieces in encoded:
-        for side, row in enumerate((pieces, pieces[::-1])):
-            for piece, after in itertools.zip_longest(row, row[1:], fillvalue="\n"):
-                plain = after in known and "\n" not in after and "\r" not in after
-                beside[piece, side][after if plain else object()] += 1
-    bits: dict[str, float] = {}
-    for (piece, _), counts in beside.items():
-        shares = [count / counts.total() for count in counts.values()]
-        # Rounded, so that what is equal on paper is equal here.
-        entropy = round(sum(share * -math.log2(share) for share in shares), 9)
-        bits[piece] = min(entropy, bits.get(piece, math.inf))
-    return bits

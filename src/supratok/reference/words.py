@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..common._core import char_class
-from ..recipe import Boundaries
+from ..recipe import Boundaries, Recipe
 
 # Paper 3.4: the five supercategories (here by Unicode's general categories), with newlines told
 # apart from other separators and controls, and marks from letters.
@@ -119,3 +119,19 @@ def may_neighbour(left: str, right: str, rules: Boundaries, by_class: bool = Tru
         if last and (last in STOPS or (spaced and last in STOPS_BEFORE_SPACE)):
             return False
     return True
+
+
+def may_be_token(left: str, right: str, recipe: Recipe) -> bool:
+    """Whether the joined text is small enough, of one script, and no reserved name. The limits on
+    words and digits depend on the pass."""
+    rules, text = recipe.boundaries, left + right
+    mixed = 0 != script_of(left) != script_of(right) != 0
+    return (
+        len(text.encode()) <= rules.max_bytes
+        and text not in recipe.names
+        and not (mixed and rules.one_script and recipe.scripts is not None)
+    )
+
+
+def digits(text: str) -> int:
+    return sum(class_of(char) == NUMBER for char in text)
