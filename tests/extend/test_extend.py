@@ -109,7 +109,7 @@ def test_it_learns_what_the_plain_loop_learns(name: str, tmp_path: Path) -> None
     words = Counter(word for text in texts for word in split_words(text))
     units = set(base.units([word for word, count in words.items() if count >= 5]))
     runs = count_runs(texts, units, recipe)
-    joins, _ = merge_loop(runs, 35, 5, may_join(units, recipe))
+    joins, _ = merge_loop(runs, 35, 5, may_join(recipe))
     plain = list(dict.fromkeys(join.text for join in joins))[:25]
     assert [token.text for token in extension.tokens] == plain
 

@@ -17,11 +17,11 @@ from .merges import Join, Words, ranks_of, reachable, segment
 def choose(
     learnt: list[Join], words: Words, keep: int, training: list[str], recipe: Recipe
 ) -> tuple[list[Join], int, bool]:
-    """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
-    whether the joins learnt were enough to choose from.
+    """The phrases that fill the room behind the first `keep` traditional joins; `keep`, which grows
+    where phrases are too few; and whether `learnt` was enough to choose from.
 
-    Choice: where some may be dropped, the pool is a twentieth larger. Words take the places that
-    stay free."""
+    Choice: where the screen may drop phrases, it tests a twentieth more than needed. If too few are
+    left, words fill the room: phrases further down are rarer than those words."""
     base, needed = words.first(keep), words.room - keep
     documents, bits = wanted_use(recipe, len(training))
     screened = documents > 1 or bits > 0
@@ -44,17 +44,13 @@ def choose(
 
 
 def usable(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
-    """The joins whose words are all tokens, whose text is new, and which encode to themselves under
-    the merges rule."""
-    known, new = set(base), dict[str, Join]()
-    made: dict[str, bool] = {}  # by text: whether all words it was joined from are tokens
+    """The joins whose words are all tokens, whose text is new, and which encode to themselves."""
+    known, first = set(base), dict[str, Join]()
     for join in learnt:
-        made[join.text] = made.get(join.left, join.left in known) and made.get(
-            join.right, join.right in known
-        )
-        if join.text not in known and made[join.text]:
-            new.setdefault(join.text, join)
-    return [new[text] for text in reachable(list(new), base, recipe)]
+        first.setdefault(join.text, join)
+    new = [join.text for join in first.values() if known.issuperset(join.symbol)]
+    new = [text for text in new if text not in known]
+    return [first[text] for text in reachable(new, base, recipe)]
 
 
 def wanted_use(recipe: Recipe, documents: int) -> tuple[int, float]:
@@ -77,22 +73,23 @@ def well_used(
     bounds = boundary_bits(encoded, set(ranks))
     documents, bits = wanted_use(recipe, len(training))
     stays = {
-        join.text
+        join.symbol
         for join in pool
         if spread[join.text] >= documents and bounds.get(join.text, 0.0) >= bits
     }
     for join in reversed(learnt):
-        if join.text in stays:
+        if join.symbol in stays:
             stays |= {join.left, join.right}
-    return [join for join in pool if join.text in stays]
+    return [join for join in pool if join.symbol in stays]
 
 
 def boundary_bits(encoded: list[list[str]], known: set[str]) -> dict[str, float]:
-    """The boundary entropy of each token: of the tokens before it or of those after it, the lesser.
-    " in order" is nearly always followed by " to", and ends at no boundary.
+    """The boundary entropy of each token, in bits: the entropy of the tokens before it, or of those
+    after it, whichever is lower. " in order" is nearly always followed by " to": it ends at no
+    boundary.
 
-    Choice: each edge of a document or a line counts as a neighbour seen once; so does a byte. Where
-    phrases are very frequent, the fast code counts rare neighbours in lots."""
+    Choice: each edge of a document or a line is a neighbour that is seen once; so is a byte. Where
+    phrases are very frequent, the fast code estimates the share of rare neighbours."""
     beside: dict[tuple[str, int], Counter[object]] = defaultdict(Counter)
     for pieces in encoded:
         for side, row in enumerate((pieces, pieces[::-1])):

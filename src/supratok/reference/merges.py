@@ -2,48 +2,58 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
 from ..recipe import Recipe
 
-Symbols = tuple[str, ...]  # a sequence of texts that may join with their neighbours
+# A symbol is the units that it was joined from: characters in the traditional pass, words in the
+# multiword pass. Two symbols may have the same text.
+Symbol = tuple[str, ...]
 
 
 class Join(NamedTuple):
     """One step of the merge loop: two neighbours, and how often they were seen side by side."""
 
-    left: str
-    right: str
+    left: Symbol
+    right: Symbol
     count: int  # type: ignore[assignment]  # and not the method of tuples
 
     @property
-    def text(self) -> str:
+    def symbol(self) -> Symbol:
         return self.left + self.right
+
+    @property
+    def text(self) -> str:
+        return "".join(self.symbol)
 
 
 def merge_loop(
-    sequences: Counter[Symbols],
+    sequences: Counter[tuple[str, ...]],
     merges: int,
     min_count: int,
-    may_join: Callable[[str, str], bool],
-    admits: Callable[[str, str, int], bool] = lambda left, right, count: True,
-) -> tuple[list[Join], Counter[Symbols]]:
+    may_join: Callable[[Symbol, Symbol], bool],
+    admits: Callable[[Symbol, Symbol, int], bool] = lambda left, right, count: True,
+) -> tuple[list[Join], Counter[Symbol]]:
     """Join the most frequent pair of neighbours, again and again.
 
         l o w (5 times), l o w e r (2 times)   ->   lo w (5), lo w e r (2)   ->   low (5), ...
 
     Ties go to the shorter text, then to code-point order, then to the shorter left part. A pair
-    that `admits` refuses when it is first frequent enough never joins. Returns the joins, and the
-    sequences after them."""
+    that `admits` refuses when it first appears never joins. Returns the joins, and how often each
+    symbol occurs in the sequences after them."""
     learnt: list[Join] = []
-    admitted: dict[tuple[str, str], bool] = {}
+    admitted: dict[tuple[Symbol, Symbol], bool] = {}
+    rows: list[tuple[list[Symbol], int]] = [
+        ([(unit,) for unit in sequence], count) for sequence, count in sequences.items()
+    ]
     while len(learnt) < merges:
-        pairs: Counter[tuple[str, str]] = Counter()
-        for sequence, weight in sequences.items():
-            for pair in zip(sequence, sequence[1:], strict=False):
-                pairs[pair] += weight
+        pairs: Counter[tuple[Symbol, Symbol]] = Counter()
+        for row, count in rows:
+            for pair in itertools.pairwise(row):
+                pairs[pair] += count
         allowed = [
             Join(*pair, count)
             for pair, count in pairs.items()
@@ -52,38 +62,33 @@ def merge_loop(
         ]
         if not allowed:
             break
-        best = min(
-            allowed, key=lambda j: (-j.count, len(j.text.encode()), j.text, len(j.left.encode()))
-        )
+        best = min(allowed, key=order)
         learnt.append(best)
-        joined: Counter[Symbols] = Counter()
-        for sequence, weight in sequences.items():
-            joined[_joined(sequence, best)] += weight
-        sequences = joined
-    return learnt, sequences
+        rows = [(joined(row, best), count) for row, count in rows]
+    uses: Counter[Symbol] = Counter()
+    for row, count in rows:
+        for symbol in row:
+            uses[symbol] += count
+    return learnt, uses
 
 
-def _joined(sequence: Symbols, pair: Join) -> Symbols:
-    """The sequence with the pair joined, leftmost first."""
-    out: list[str] = []
+def order(join: Join) -> tuple[int, int, str, int]:
+    text, left = join.text, "".join(join.left)
+    return -join.count, len(text.encode()), text, len(left.encode())
+
+
+def joined(row: list[Symbol], join: Join) -> list[Symbol]:
+    """The row with the pair joined, leftmost first."""
+    out: list[Symbol] = []
     place = 0
-    while place < len(sequence):
-        if sequence[place : place + 2] == (pair.left, pair.right):
-            out.append(pair.text)
+    while place < len(row):
+        if row[place] == join.left and row[place + 1 : place + 2] == [join.right]:
+            out.append(join.symbol)
             place += 2
         else:
-            out.append(sequence[place])
+            out.append(row[place])
             place += 1
-    return tuple(out)
-
-
-def count_symbols(sequences: Counter[Symbols]) -> Counter[str]:
-    """How often each symbol stands in the sequences."""
-    uses: Counter[str] = Counter()
-    for sequence, weight in sequences.items():
-        for symbol in sequence:
-            uses[symbol] += weight
-    return uses
+    return out
 
 
 def learnt_size(recipe: Recipe) -> int:
@@ -113,14 +118,16 @@ def ranks_of(texts: list[str]) -> dict[str, int]:
 
 
 def segment(text: str, ranks: dict[str, int], recipe: Recipe) -> list[str]:
-    """The tokens of a text, and the characters that are none, by the rule of the recipe."""
+    """Cut a text into tokens by the rule of the recipe; an unknown character is a piece too."""
     if recipe.segmentation == "merges":
         return encode_by_merges(text, ranks)
     return encode_by_fewest(text, set(ranks))
 
 
 def encode_by_merges(text: str, ranks: dict[str, int]) -> list[str]:
-    """Join the neighbours whose joined text has the lowest rank, leftmost first, until none has."""
+    """Join the neighbours whose joined text has the lowest rank, leftmost first, until none has.
+
+    Ranks ab, bc, abc, cd: "abcd" -> ab c d -> abc d."""
     pieces = list(text)
     while True:
         joins = [
@@ -143,7 +150,9 @@ def reachable(texts: list[str], base: list[str], recipe: Recipe) -> list[str]:
 
 
 def encode_by_fewest(text: str, tokens: set[str]) -> list[str]:
-    """The fewest tokens; of equals, at each end the longest last token."""
+    """The fewest tokens; of equals, at each end the longest last token.
+
+    Tokens ab, abc, cd: "abcd" -> ab cd, and not abc d."""
     best: list[tuple[int, int]] = [(0, 0)]  # by end: the number of tokens, the last one's start
     longest = max(map(len, tokens), default=1)
     for end in range(1, len(text) + 1):

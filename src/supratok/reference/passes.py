@@ -1,6 +1,8 @@
 """Training from end to end, and encoding.
 
-train(["low lower", "low low"], recipe)   ->   [Token("o", ...), ..., Token("low", ...), ...]
+    documents -> split, curate -> learn_words -> learn_phrases -> prune -> tokens -> encode
+
+Tokens are in rank order: the alphabet, then the traditional joins, then the phrases.
 """
 
 from __future__ import annotations
@@ -14,9 +16,8 @@ from ..tokenizer import Token
 from .curation import curate
 from .merges import (
     Join,
-    Symbols,
+    Symbol,
     Words,
-    count_symbols,
     encode_by_fewest,
     encode_by_merges,
     learnt_size,
@@ -57,7 +58,9 @@ def train(
         joins, _ = learn_words(words + changes, alphabet, room, recipe)
         keep, phrases, uses = learn_phrases(training, Words(alphabet, joins, room), recipe)
         tokens += [Token(join.text, join.count, "traditional") for join in joins[:keep]]
-        uses.update(count_symbols(learn_words(words + changes, alphabet, keep, recipe)[1]))
+        # How often each token occurs in the words, to which `uses` adds the phrases.
+        for symbol, use in learn_words(words + changes, alphabet, keep, recipe)[1].items():
+            uses["".join(symbol)] += use
         ranks = ranks_of([token.text for token in tokens])
         for word, change in changes.items():  # The text itself has not changed.
             for piece in encode_by_merges(word, ranks):
@@ -95,18 +98,18 @@ def choose_alphabet(characters: Counter[str], coverage: float, names: Container[
 
 def learn_words(
     words: Counter[str], alphabet: list[str], merges: int, recipe: Recipe
-) -> tuple[list[Join], Counter[Symbols]]:
-    """The traditional pass: BPE inside words. The joins, and the words in symbols after them."""
+) -> tuple[list[Join], Counter[Symbol]]:
+    """The traditional pass: BPE inside words. The joins, and the uses of symbols after them."""
     rare = rare_bigrams(words, recipe.scripts)
-    sequences: Counter[Symbols] = Counter()
+    sequences: Counter[tuple[str, ...]] = Counter()
     for word, count in words.items():
         for part in cut_at_rare(word, rare):
             for piece in cut_at_unknown(part, alphabet):
                 sequences[tuple(piece)] += count
 
-    def may_join(left: str, right: str) -> bool:
-        fits = digits(left + right) <= recipe.boundaries.max_digits
-        return fits and may_be_token(left, right, recipe)
+    def may_join(left: Symbol, right: Symbol) -> bool:
+        text = "".join(left + right)
+        return digits(text) <= recipe.boundaries.max_digits and may_be_token(text, recipe)
 
     return merge_loop(sequences, merges, recipe.min_count, may_join)
 

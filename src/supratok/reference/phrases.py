@@ -15,9 +15,8 @@ from ..recipe import Recipe
 from .choice import choose
 from .merges import (
     Join,
-    Symbols,
+    Symbol,
     Words,
-    count_symbols,
     encode_by_merges,
     learnt_size,
     merge_loop,
@@ -25,18 +24,19 @@ from .merges import (
 )
 from .seeds import seeded_texts
 from .words import (
-    NUMBER,
     SPOKEN,
     TEXT,
     UNSPACED,
-    class_of,
     count_words,
+    digits,
     kind_of,
     may_be_token,
     may_neighbour,
     script_of,
     split_words,
 )
+
+Run = tuple[str, ...]  # words, or pieces of words, that may join
 
 # Choice: text in scripts without spaces joins in pieces if it is this share of all text.
 UNSPACED_SHARE = 0.01
@@ -46,7 +46,10 @@ def learn_phrases(
     training: list[str], words: Words, recipe: Recipe
 ) -> tuple[int, list[Join], Counter[str]]:
     """How many traditional joins to keep, the phrases that take the rest of the room, and by how
-    much the phrases change the uses of tokens in the text."""
+    much the phrases change the uses of tokens in the text.
+
+    Complete words are those that are one token. Where pieces of words join too, words are cut into
+    the tokens that they have at the crossover, which the recipe sets or `expected_crossover`."""
     if recipe.crossover == 1.0:
         return len(words.joins), [], Counter()
     pieces = joins_pieces(training, recipe)
@@ -58,24 +61,23 @@ def learn_phrases(
     base = words.first(most)
     known = {text for text in base if len(split_words(text, recipe.scripts is not None)) == 1}
     runs = count_runs(training, known, recipe, ranks_of(base) if pieces else None)
-    allow, admit = may_join(known, recipe), screen(training, runs, known, pieces, recipe)
+    allow, admit = may_join(recipe), screen(training, runs, known, pieces, recipe)
     min_count = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
     merges = words.room
     while True:
-        learnt, after = merge_loop(runs, merges, min_count, allow, admit)
+        learnt, uses = merge_loop(runs, merges, min_count, allow, admit)
         keep = min(parity(words, learnt, recipe.phrase_price), most) if wanted is None else wanted
         chosen, keep, enough = choose(learnt, words, keep, training, recipe)
         if enough or len(learnt) < merges:
             break
         merges += words.room
-    uses = count_symbols(after)
-    uses.subtract(count_symbols(runs))
     for join in reversed(learnt):
-        if join not in chosen:  # Its parts stand there instead.
-            use = uses.pop(join.text, 0)
+        if join not in chosen:  # Its parts are used instead.
+            use = uses.pop(join.symbol, 0)
             uses[join.left] += use
             uses[join.right] += use
-    return keep, chosen, uses
+    uses.subtract({(unit,): count for unit, count in count_units(runs).items()})
+    return keep, chosen, Counter({"".join(symbol): use for symbol, use in uses.items()})
 
 
 # --- Runs
@@ -92,7 +94,7 @@ def joins_pieces(training: list[str], recipe: Recipe) -> bool:
 
 def count_runs(
     documents: Iterable[str], known: set[str], recipe: Recipe, ranks: dict[str, int] | None = None
-) -> Counter[Symbols]:
+) -> Counter[Run]:
     """The longest sequences of known words that may all neighbour each other. With `ranks`, a word
     that is not known goes in pieces: in all scripts, or only in those without spaces."""
     rules, by_class = recipe.boundaries, recipe.scripts is not None
@@ -116,22 +118,28 @@ def count_runs(
     return Counter(map(tuple, runs))
 
 
+def count_units(runs: Counter[Run]) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for run, count in runs.items():
+        for unit in run:
+            units[unit] += count
+    return units
+
+
 # --- Which pairs may join
 
 
-def may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
+def may_join(recipe: Recipe) -> Callable[[Symbol, Symbol], bool]:
     """Whether two neighbours may be a token. A word of letters or digits counts as one word, and so
     does a piece of one."""
     rules, by_class = recipe.boundaries, recipe.scripts is not None
-    spoken = {text: int(kind_of(text, by_class) in SPOKEN) for text in known}
 
-    def allow(left: str, right: str) -> bool:
-        words = spoken[left] + spoken[right]
-        spoken.setdefault(left + right, words)
+    def allow(left: Symbol, right: Symbol) -> bool:
+        text = "".join(left + right)
         return (
-            may_be_token(left, right, recipe)
-            and words <= rules.max_words
-            and digits_in_a_row(left, right) <= rules.max_digits
+            sum(kind_of(unit, by_class) in SPOKEN for unit in left + right) <= rules.max_words
+            and digits_in_a_row("".join(left), "".join(right)) <= rules.max_digits
+            and may_be_token(text, recipe)
         )
 
     return allow
@@ -141,33 +149,36 @@ def digits_in_a_row(left: str, right: str) -> int:
     """The digits where two texts meet; 0 if they do not meet in digits."""
 
     def leading(chars: str) -> int:
-        return len(list(itertools.takewhile(lambda char: class_of(char) == NUMBER, chars)))
+        return len(list(itertools.takewhile(digits, chars)))
 
     before, after = leading(left[::-1]), leading(right)
     return before + after if before and after else 0
 
 
 def screen(
-    training: list[str], runs: Counter[Symbols], known: set[str], pieces: bool, recipe: Recipe
-) -> Callable[[str, str, int], bool]:
+    training: list[str], runs: Counter[Run], known: set[str], pieces: bool, recipe: Recipe
+) -> Callable[[Symbol, Symbol, int], bool]:
     """Whether a pair is admitted, by its count when it first appears. Eq. 2, PMI >= threshold, is
 
         log2(count) + sum of -log2(p(word))   >=   threshold + log2(N)
 
-    Where words join in pieces, p counts words and pieces as they stand in the runs."""
+    Where words join in pieces, p counts the words and pieces of the runs. Choice: the words of N
+    include punctuation."""
     if recipe.screen is None:
         return lambda left, right, count: True
     words = count_words(training, by_class=recipe.scripts is not None)
-    seen = count_symbols(runs) if pieces else words
-    total = sum(count for word, count in words.items() if kind_of(word) in TEXT)
-    bits = {word: math.log2(total / max(seen[word], 1)) for word in known}
+    seen = count_units(runs) if pieces else words
+    total = sum(count for word, count in words.items() if kind_of(word) in TEXT) or 1
+    bits: dict[Symbol, float] = {}
+    for word in known:
+        bits[(word,)] = math.log2(total / max(seen[word], 1))
     least = recipe.screen.min_pmi + math.log2(total)
     seeded = seeded_texts(runs, words, recipe)
 
-    def admits(left: str, right: str, count: int) -> bool:
-        text = left + right
-        bits.setdefault(text, bits[left] + bits[right])
-        return math.log2(count) + bits[left] + bits[right] >= least or text in seeded
+    def admits(left: Symbol, right: Symbol, count: int) -> bool:
+        bits[left + right] = bits[left] + bits[right]
+        passes = math.log2(count) + bits[left] + bits[right] >= least
+        return passes or "".join(left + right) in seeded
 
     return admits
 
@@ -176,11 +187,11 @@ def screen(
 
 
 def expected_crossover(training: list[str], words: Words, recipe: Recipe) -> int:
-    """About how many traditional merges will be kept. Choice: half of the pairs of neighbouring
-    words become phrases (as measured), so every second pair competes with the merges for the room.
+    """About how many traditional joins are kept in the end. Choice: half of the pairs of words
+    become phrases (as measured), so every second pair competes with the joins for the room.
 
-    The fast code counts pairs in a sketch, where two pairs may share a counter. On a small text
-    they hardly ever do, and this is exact."""
+    This counts pairs exactly. The fast code counts them in a sketch, where two pairs may share a
+    counter; on a small text they hardly ever do."""
     pairs: Counter[tuple[str, str]] = Counter()
     for text in training:
         for left, right in itertools.pairwise(split_words(text, recipe.scripts is not None)):

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from ..common._core import char_class
 from ..recipe import Boundaries, Recipe
 
-# Paper 3.4: the five supercategories (here by Unicode's general categories), with newlines told
-# apart from other separators and controls, and marks from letters.
-LETTER, PUNCT, NUMBER, SPACE, NEWLINE, CONTROL, EXTEND = range(7)  # L, P S, N, Z, -, C, M
+# Paper 3.4: five supercategories, by Unicode's general categories L, P and S, N, Z, C. Newlines and
+# marks (M, and the joiners U+200C and U+200D) are classes of their own here.
+LETTER, PUNCT, NUMBER, SPACE, NEWLINE, CONTROL, EXTEND = range(7)
 TEXT = (LETTER, PUNCT, NUMBER)  # Words of these classes may be part of a phrase.
 SPOKEN = (LETTER, NUMBER)  # These count as words of a phrase; punctuation is free.
 
@@ -73,14 +73,14 @@ def _end_of_word(text: str, start: int, by_class: bool) -> int:
 
 
 def _is_leading_space(text: str, place: int) -> bool:
-    """Whether a space stands here that belongs to the word after it."""
+    """Whether this is a space that belongs to the word after it."""
     after = text[place + 1 : place + 2]
     return text[place] == " " and after != "" and kind_of(after) in TEXT
 
 
 def kind_of(word: str, by_class: bool = True) -> int:
-    """The class of a word: the class of its first character behind the leading space. A mark counts
-    as a letter here, and a newline as a space; so does all text as letters, if not cut by class."""
+    """The class of a word: that of its first character behind the leading space. A mark counts as a
+    letter, and a newline as a space. If words are not cut by class, all text counts as letters."""
     kind = class_of(word[1] if _is_leading_space(word, 0) else word[0])
     if kind == EXTEND or (kind in TEXT and not by_class):
         return LETTER
@@ -121,15 +121,15 @@ def may_neighbour(left: str, right: str, rules: Boundaries, by_class: bool = Tru
     return True
 
 
-def may_be_token(left: str, right: str, recipe: Recipe) -> bool:
-    """Whether the joined text is small enough, of one script, and no reserved name. The limits on
-    words and digits depend on the pass."""
-    rules, text = recipe.boundaries, left + right
-    mixed = 0 != script_of(left) != script_of(right) != 0
+def may_be_token(text: str, recipe: Recipe) -> bool:
+    """Whether a text is small enough, of one script, and no reserved name. The limits on words and
+    digits depend on the pass."""
+    rules = recipe.boundaries
+    one_script = rules.one_script and recipe.scripts is not None
     return (
         len(text.encode()) <= rules.max_bytes
         and text not in recipe.names
-        and not (mixed and rules.one_script and recipe.scripts is not None)
+        and not (one_script and len({script_of(char) for char in text} - {0}) > 1)
     )
 
 
