@@ -39,7 +39,7 @@ BORROWED = {
     "common._core": {"char_class"},  # the table of characters
 }
 STANDARD = {
-    "__future__", "collections", "collections.abc", "fractions", "functools", "hashlib", "itertools", "math",
+    "__future__", "collections", "collections.abc", "fractions", "hashlib", "itertools", "math",
     "typing", "unicodedata",
 }  # fmt: skip
 
