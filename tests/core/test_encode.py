@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok.common import _core
-from supratok.reference import parts as reference_parts
+from supratok.reference import merges as reference_merges
 from texts import tight_text
 
 REACHABLE, UNREACHABLE, OUT_OF_ORDER = range(3)
@@ -35,9 +35,11 @@ def test_merges_equals_the_reference(tokens: list[str], text: str) -> None:
     states = core.states().tolist()
     ranks = {entry: rank for rank, entry in enumerate(list("ab \n") + tokens)}
     for entry, state in zip(ranks, states, strict=True):
-        assert (state == UNREACHABLE) == (reference_parts.encode_by_merges(entry, ranks) != [entry])
+        assert (state == UNREACHABLE) == (
+            reference_merges.encode_by_merges(entry, ranks) != [entry]
+        )
     if OUT_OF_ORDER not in states:
-        expected = [piece.encode() for piece in reference_parts.encode_by_merges(text, ranks)]
+        expected = [piece.encode() for piece in reference_merges.encode_by_merges(text, ranks)]
         assert pieces(core, text) == expected
         assert core.count(text) == len(expected)
 
@@ -55,9 +57,11 @@ def test_ties_equal_the_reference(groups: list[list[str]], text: str) -> None:
     core = _core.Encoder(list(ranks), [1] * len(ranks), fewest=False, first_id=0, tied=tied)
     states = core.states().tolist()
     for entry, state in zip(ranks, states, strict=True):
-        assert (state == UNREACHABLE) == (reference_parts.encode_by_merges(entry, ranks) != [entry])
+        assert (state == UNREACHABLE) == (
+            reference_merges.encode_by_merges(entry, ranks) != [entry]
+        )
     if OUT_OF_ORDER not in states:
-        expected = [piece.encode() for piece in reference_parts.encode_by_merges(text, ranks)]
+        expected = [piece.encode() for piece in reference_merges.encode_by_merges(text, ranks)]
         assert pieces(core, text) == expected
         assert core.count(text) == len(expected)
 
@@ -101,7 +105,7 @@ def test_bad_ids_are_refused() -> None:
 @given(entries, tight_text)
 def test_fewest_equals_the_reference(tokens: list[str], text: str) -> None:
     core = encoder(tokens, fewest=True)
-    expected = reference_parts.encode_by_fewest(text, set("ab \n") | set(tokens))
+    expected = reference_merges.encode_by_fewest(text, set("ab \n") | set(tokens))
     assert pieces(core, text) == [piece.encode() for piece in expected]
     assert core.count(text) == len(expected)
 
@@ -110,7 +114,7 @@ def test_fewest_equals_the_reference(tokens: list[str], text: str) -> None:
 def test_parts_without_equals_the_reference(tokens: list[str]) -> None:
     every = set("ab \n") | set(tokens)
     fast = encoder(tokens, fewest=True).parts_without().tolist()[4:]
-    assert fast == [len(reference_parts.encode_by_fewest(t, every - {t})) for t in tokens]
+    assert fast == [len(reference_merges.encode_by_fewest(t, every - {t})) for t in tokens]
 
 
 def test_worked_example() -> None:
@@ -146,8 +150,8 @@ def test_a_megabyte_of_anything(unit: str, fewest: bool) -> None:
     assert core.decode(core.encode(text)).decode() == text
     short = unit * (300 // len(unit))
     ranks = {entry: rank for rank, entry in enumerate(list("ab \n") + tokens)}
-    plain = reference_parts.encode_by_fewest(short, set(ranks)) if fewest else \
-        reference_parts.encode_by_merges(short, ranks)  # fmt: skip
+    plain = reference_merges.encode_by_fewest(short, set(ranks)) if fewest else \
+        reference_merges.encode_by_merges(short, ranks)  # fmt: skip
     assert b"".join(pieces(core, short)) == "".join(plain).encode()
     known = [p.encode() for p in plain if p in ranks]
     assert [p for p in pieces(core, short) if p.decode("latin-1") in ranks] == known

@@ -9,7 +9,7 @@ import pytest
 
 from supratok.common import _core
 from supratok.learn import tables
-from supratok.reference import parts as reference_parts
+from supratok.reference import words as reference_words
 from texts import HOSTILE, corpus, prose
 
 BITS = 12
@@ -32,7 +32,7 @@ def test_words_are_counted_as_the_reference_does() -> None:
     documents = corpus(1, 80) + HOSTILE
     expected: dict[str, int] = {}
     for text in documents:
-        for word in reference_parts.split_words(text):
+        for word in reference_words.split_words(text):
             expected[word] = expected.get(word, 0) + 1
     for threads in (1, 3):
         assert rows(words_of(documents, threads)) == expected
@@ -94,12 +94,12 @@ def test_the_sketch_never_bounds_too_low() -> None:
     table.count(documents, 1)
     pairs: dict[tuple[str, str], int] = {}
     for text in documents:
-        split = reference_parts.split_words(text)
+        split = reference_words.split_words(text)
         for pair in zip(split, split[1:], strict=False):
             pairs[pair] = pairs.get(pair, 0) + 1
     found: dict[tuple[str, str], int] = {}
     for run, count in rows(table).items():
-        split = reference_parts.split_words(run)
+        split = reference_words.split_words(run)
         for pair in zip(split, split[1:], strict=False):
             found[pair] = found.get(pair, 0) + count
     for pair, count in pairs.items():

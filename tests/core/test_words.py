@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from supratok.common import _core
-from supratok.reference import parts as reference_parts
+from supratok.reference import words as reference_words
 from texts import HOSTILE, any_text, corpus
 
 
@@ -30,19 +30,19 @@ from texts import HOSTILE, any_text, corpus
 )
 def test_examples(text: str, words: list[str]) -> None:
     assert _core.split_words(text) == words
-    assert reference_parts.split_words(text) == words
+    assert reference_words.split_words(text) == words
 
 
 @given(any_text)
 def test_words_add_up_to_the_text_and_equal_the_reference(text: str) -> None:
     words = _core.split_words(text)
     assert "".join(words) == text
-    assert words == reference_parts.split_words(text)
+    assert words == reference_words.split_words(text)
 
 
 @pytest.mark.parametrize("text", HOSTILE + corpus(1))
 def test_hostile_texts(text: str) -> None:
-    assert _core.split_words(text) == reference_parts.split_words(text)
+    assert _core.split_words(text) == reference_words.split_words(text)
 
 
 def test_a_word_is_one_word_by_itself() -> None:

@@ -22,8 +22,9 @@ from supratok.extend import Extension, extend, glue
 from supratok.extend.base import open_base
 from supratok.formats.huggingface.document import load
 from supratok.recipe import Boundaries
-from supratok.reference.parts import count_runs, learn, split_words
-from supratok.reference.phrases import _may_join as may_join
+from supratok.reference.merges import merge_loop
+from supratok.reference.phrases import count_runs, may_join
+from supratok.reference.words import split_words
 
 ADD = 60
 HAS_PHRASES = ("whole", "supratok")  # so there is less to gain
@@ -108,7 +109,7 @@ def test_it_learns_what_the_plain_loop_learns(name: str, tmp_path: Path) -> None
     words = Counter(word for text in texts for word in split_words(text))
     units = set(base.units([word for word, count in words.items() if count >= 5]))
     runs = count_runs(texts, units, recipe)
-    joins, _ = learn(runs, 35, 5, may_join(units, recipe))
+    joins, _ = merge_loop(runs, 35, 5, may_join(recipe))
     plain = list(dict.fromkeys(join.text for join in joins))[:25]
     assert [token.text for token in extension.tokens] == plain
 

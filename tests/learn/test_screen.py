@@ -22,7 +22,7 @@ from supratok.cli.summary import summary_of
 from supratok.common.progress import Events
 from supratok.learn.screen import boundary_entropy, floor_for
 from supratok.recipe import Screen, Segmentation
-from supratok.reference.phrases import boundary_bits
+from supratok.reference.choice import boundary_bits
 from texts import prose
 
 ENTRIES, BREAK, BYTE = 6, 5, 6  # entry 5 breaks a line; 6 is no entry

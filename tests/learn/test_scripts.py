@@ -28,8 +28,8 @@ from supratok.learn.scripts import (
 )
 from supratok.learn.words import UNSPACED
 from supratok.recipe import Scripts
-from supratok.reference import parts as reference_parts
 from supratok.reference import scripts as reference_scripts
+from supratok.reference import words as reference_words
 from texts import HOSTILE, any_text, multilingual
 
 SMALL = Scripts(gate=4, suffixes=12, suffix_weight=0.5, hamza=0.5)
@@ -68,14 +68,14 @@ def texts_of(tokenizer: supratok.Tokenizer) -> set[str]:
 )
 def test_blind_words(text: str, words: list[str]) -> None:
     assert _core.split_words(text, by_class=False) == words
-    assert reference_parts.split_words(text, by_class=False) == words
+    assert reference_words.split_words(text, by_class=False) == words
 
 
 @given(any_text)
 def test_blind_words_equal_the_reference(text: str) -> None:
     words = _core.split_words(text, by_class=False)
     assert "".join(words) == text
-    assert words == reference_parts.split_words(text, by_class=False)
+    assert words == reference_words.split_words(text, by_class=False)
     assert all(_core.split_words(word, by_class=False) == [word] for word in words)
 
 
@@ -87,13 +87,13 @@ def test_blind_tokens_keep_the_promises(boundaries: Boundaries) -> None:
     )
     tokenizer = supratok.train(documents + multilingual(1), recipe, progress=False)
     for text in texts_of(tokenizer):
-        words = reference_parts.split_words(text, by_class=False)
+        words = reference_words.split_words(text, by_class=False)
         assert len(words) == 1 or not set(text) & set("\n\t\x01\u00a0"), text
         assert not set(text.strip(" ")) & set("\n\t\x01") or len(set(text.strip(" "))) == 1
         assert all(sum(char.isdigit() for char in word) <= 3 for word in words)
         assert len(words) <= 5
         for left, right in itertools.pairwise(words):
-            assert reference_parts.may_neighbour(left, right, boundaries, by_class=False), text
+            assert reference_words.may_neighbour(left, right, boundaries, by_class=False), text
     if boundaries == Boundaries.open():
         assert {" cat,", " in日本"} <= texts_of(tokenizer)  # classes and scripts mix
         assert any("日本 12!" in text for text in texts_of(tokenizer))
@@ -132,12 +132,12 @@ def test_no_word_token_holds_a_rare_bigram(gate: int) -> None:
     recipe = Recipe(vocab_size=900, scripts=replace(SMALL, gate=gate), min_count=1)
     tokenizer = supratok.train(documents, recipe, progress=False)
     training = [text for text in documents if not split.is_held_out(digest(text))]
-    words = Counter(word for text in training for word in reference_parts.split_words(text))
+    words = Counter(word for text in training for word in reference_words.split_words(text))
     rare = reference_scripts.rare_bigrams(words, recipe.scripts)
     broken = [
         token.text
         for token in tokenizer.vocabulary
-        if token.born == "traditional" and len(reference_scripts.cut_at(token.text, rare)) > 1
+        if token.born == "traditional" and len(reference_scripts.cut_at_rare(token.text, rare)) > 1
     ]
     assert not broken
     assert bool(rare) == (gate > 0)

@@ -1,307 +1,219 @@
-"""The multiword pass, slow and plain: what multiword.py must equal."""
+"""The multiword pass: BPE over runs of complete words.
+
+It takes over from the traditional pass where its merges save more tokens than the traditional ones
+that would follow. A pair joins if it passes the screen (paper 3.5) or is part of a seed (3.3).
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 
-import numpy as np
-
-from ..common import _core
-from ..learn import tables
-from ..learn.crossover import expected_crossover
-from ..learn.screen import Wanted, breaks_line
-from ..learn.seeds import mine, with_chains
-from ..learn.words import UNSPACED, joints
 from ..recipe import Recipe
-from .parts import (
-    LETTER,
-    NUMBER,
-    PUNCT,
+from .choice import choose
+from .merges import (
     Join,
-    Symbols,
-    count_runs,
-    encode_by_fewest,
+    Symbol,
+    Words,
     encode_by_merges,
-    kind_of,
-    learn,
     learnt_size,
+    merge_loop,
+    ranks_of,
+)
+from .seeds import seeded_texts
+from .words import (
+    SPOKEN,
+    TEXT,
+    UNSPACED,
+    count_words,
+    digits,
+    kind_of,
+    may_be_token,
+    may_neighbour,
     script_of,
     split_words,
 )
 
-Learnt = tuple[int, list[Join], Counter[str]]
+Run = tuple[str, ...]  # words, or pieces of words, that may join
+
+# Choice: text in scripts without spaces joins in pieces if it is this share of all text.
+UNSPACED_SHARE = 0.01
 
 
 def learn_phrases(
-    training: list[str], alphabet: list[str], traditional: list[Join], room: int, recipe: Recipe
-) -> Learnt:
-    """The multiword pass: the traditional merges to keep, the phrases that take the rest of the
-    room, and how both changed the uses of complete words and phrases in the runs."""
+    training: list[str], words: Words, recipe: Recipe
+) -> tuple[int, list[Join], Counter[str]]:
+    """How many traditional joins to keep, the phrases that take the rest of the room, and by how
+    much the phrases change the uses of tokens in the text.
+
+    Complete words are those that are one token. Where pieces of words join too, words are cut into
+    the tokens that they have at the crossover, which the recipe sets or `expected_crossover`."""
     if recipe.crossover == 1.0:
-        return len(traditional), [], Counter()
-    wanted = None
+        return len(words.joins), [], Counter()
+    pieces = joins_pieces(training, recipe)
+    wanted, most = None, len(words.joins)
     if recipe.crossover is not None:
-        wanted = min(int(recipe.crossover * learnt_size(recipe)), room, len(traditional))
+        most = wanted = min(int(recipe.crossover * learnt_size(recipe)), words.room, most)
+    elif pieces:
+        most = expected_crossover(training, words, recipe)
+    base = words.first(most)
+    known = {text for text in base if len(split_words(text, recipe.scripts is not None)) == 1}
+    runs = count_runs(training, known, recipe, ranks_of(base) if pieces else None)
+    allow, admit = may_join(recipe), screen(training, runs, known, pieces, recipe)
+    min_count = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
+    merges = words.room
+    while True:
+        learnt, uses = merge_loop(runs, merges, min_count, allow, admit)
+        keep = min(parity(words, learnt, recipe.phrase_price), most) if wanted is None else wanted
+        chosen, keep, enough = choose(learnt, words, keep, training, recipe)
+        if enough or len(learnt) < merges:
+            break
+        merges += words.room
+    for join in reversed(learnt):
+        if join not in chosen:  # Its parts are used instead.
+            use = uses.pop(join.symbol, 0)
+            uses[join.left] += use
+            uses[join.right] += use
+    uses.subtract({(unit,): count for unit, count in count_units(runs).items()})
+    return keep, chosen, Counter({"".join(symbol): use for symbol, use in uses.items()})
 
-    cut = None
-    if joins_pieces(training, recipe):
-        cut = _expected(training, traditional, room, recipe) if wanted is None else wanted
-    return _look(training, alphabet, traditional, room, recipe, wanted, cut)
 
-
-def _expected(training: list[str], traditional: list[Join], room: int, recipe: Recipe) -> int:
-    """A guess from the sketch of pairs, whose counters the reference takes as given."""
-    table = _core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None)
-    table.count(training, 1)
-    counts = np.array([join.count for join in traditional], dtype=np.int64)
-    return expected_crossover(table, counts, room, recipe)
+# --- Runs
 
 
 def joins_pieces(training: list[str], recipe: Recipe) -> bool:
+    """Whether a word that is not complete joins in pieces, in some scripts or in all."""
     if not recipe.boundaries.whole_words:
         return True
     text = "".join(training)
-    unspaced = sum(_core.char_class(char)[1] in UNSPACED for char in text)
-    return recipe.scripts is not None and unspaced >= 0.01 * len(text)
+    unspaced = sum(script_of(char) in UNSPACED for char in text)
+    return recipe.scripts is not None and unspaced >= UNSPACED_SHARE * len(text)
 
 
-def _look(
-    training: list[str],
-    alphabet: list[str],
-    traditional: list[Join],
-    room: int,
-    recipe: Recipe,
-    wanted: int | None,
-    cut: int | None,
-) -> Learnt:
-    most = next(n for n in (wanted, cut, len(traditional)) if n is not None)
-    usable = alphabet + [join.text for join in traditional[:most]]
-    by_class = recipe.scripts is not None
-    complete = {text for text in usable if len(split_words(text, by_class)) == 1}
-    ranks = {text: rank for rank, text in enumerate(usable)} if cut is not None else None
-    runs = count_runs(training, complete, recipe, ranks)
-    in_runs: Counter[str] = Counter()
-    for run, count in runs.items():
-        for word in run:
-            in_runs[word] += count
-    runs = Counter({run: count for run, count in runs.items() if len(run) > 1})
-    min_count = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
-    admits = _screen(training, runs, in_runs if ranks else None, sorted(complete), recipe)
-    merges = room
-    while True:
-        learnt, after = learn(runs, merges, min_count, _may_join(complete, recipe), admits)
-        keep = (
-            min(parity(traditional, learnt, room, recipe.phrase_price), most)
-            if wanted is None
-            else wanted
-        )
-        chosen, keep, enough = _choose(learnt, alphabet, traditional, keep, room, training, recipe)
-        if enough or len(learnt) < merges:
-            break
-        merges += room  # some could not be used: look further
-
-    uses: Counter[str] = Counter()
-    for sign, counted_runs in ((-1, runs), (1, after)):
-        for sequence, weight in counted_runs.items():
-            for symbol in sequence:
-                uses[symbol] += sign * weight
-    for join in reversed(learnt):  # what was not chosen goes back to its parts
-        if join not in chosen:
-            use = uses.pop(join.text)
-            uses[join.left] += use
-            uses[join.right] += use
-    return keep, chosen, uses
-
-
-def _may_join(known: set[str], recipe: Recipe) -> Callable[[str, str], bool]:
-    """Words of letters or digits are counted; a piece of a word counts as one."""
+def count_runs(
+    documents: Iterable[str], known: set[str], recipe: Recipe, ranks: dict[str, int] | None = None
+) -> Counter[Run]:
+    """The longest sequences of known words that may all neighbour each other. With `ranks`, a word
+    that is not known goes in pieces: in all scripts, or only in those without spaces."""
     rules, by_class = recipe.boundaries, recipe.scripts is not None
-    counted = {text: int(kind_of(text, by_class) in (LETTER, NUMBER)) for text in known}
+    runs: list[list[str]] = []
+    for text in documents:
+        runs.append([])
+        before = ""
+        for word in split_words(text, by_class):
+            if before and not may_neighbour(before, word, rules, by_class):
+                runs.append([])
+            before = word
+            in_pieces = not rules.whole_words or (by_class and script_of(word) in UNSPACED)
+            units = [word] if kind_of(word) in TEXT else []
+            if ranks is not None and in_pieces and units and word not in known:
+                units = encode_by_merges(word, ranks)
+            for unit in units:
+                if unit in known:
+                    runs[-1].append(unit)
+                else:
+                    runs.append([])
+    return Counter(map(tuple, runs))
 
-    def may_join(left: str, right: str) -> bool:
-        text = left + right
-        counted.setdefault(text, counted[left] + counted[right])
-        scripts = {script_of(left), script_of(right)} - {0} if by_class else set()
+
+def count_units(runs: Counter[Run]) -> Counter[str]:
+    units: Counter[str] = Counter()
+    for run, count in runs.items():
+        for unit in run:
+            units[unit] += count
+    return units
+
+
+# --- Which pairs may join
+
+
+def may_join(recipe: Recipe) -> Callable[[Symbol, Symbol], bool]:
+    """Whether two neighbours may be a token. A word of letters or digits counts as one word, and so
+    does a piece of one."""
+    rules, by_class = recipe.boundaries, recipe.scripts is not None
+
+    def allow(left: Symbol, right: Symbol) -> bool:
+        text = "".join(left + right)
         return (
-            len(text.encode()) <= rules.max_bytes
-            and counted[left] + counted[right] <= rules.max_words
-            and digits_in_a_row(left, right) <= rules.max_digits
-            and text not in recipe.names
-            and (len(scripts) < 2 or not rules.one_script)
+            sum(kind_of(unit, by_class) in SPOKEN for unit in left + right) <= rules.max_words
+            and digits_in_a_row("".join(left), "".join(right)) <= rules.max_digits
+            and may_be_token(text, recipe)
         )
 
-    return may_join
+    return allow
 
 
 def digits_in_a_row(left: str, right: str) -> int:
-    """Where two texts meet; 0 if they do not meet in digits."""
+    """The digits where two texts meet; 0 if they do not meet in digits."""
 
     def leading(chars: str) -> int:
-        row = itertools.takewhile(lambda char: _core.char_class(char)[0] == NUMBER, chars)
-        return len(list(row))
+        return len(list(itertools.takewhile(digits, chars)))
 
     before, after = leading(left[::-1]), leading(right)
     return before + after if before and after else 0
 
 
-def _screen(
-    training: list[str],
-    runs: Counter[Symbols],
-    in_runs: Counter[str] | None,
-    known: list[str],
-    recipe: Recipe,
-) -> Callable[[str, str, int], bool]:
-    """Whether a pair is welcome, by its count when it first appears. `in_runs` counts words and
-    pieces, where words stand in pieces."""
+def screen(
+    training: list[str], runs: Counter[Run], known: set[str], pieces: bool, recipe: Recipe
+) -> Callable[[Symbol, Symbol, int], bool]:
+    """Whether a pair is admitted, by its count when it first appears. Eq. 2, PMI >= threshold, is
+
+        log2(count) + sum of -log2(p(word))   >=   threshold + log2(N)
+
+    Where words join in pieces, p counts the words and pieces of the runs. Choice: the words of N
+    include punctuation."""
     if recipe.screen is None:
         return lambda left, right, count: True
-    by_class = recipe.scripts is not None
-    words = Counter(word for text in training for word in split_words(text, by_class))
-    total = sum(
-        count for word, count in words.items() if kind_of(word, by_class) in (LETTER, PUNCT, NUMBER)
-    )
-    bits = {
-        word: float(np.log2(total / max((words if in_runs is None else in_runs)[word], 1)))
-        for word in known
-    }
-    least = float(recipe.screen.min_pmi + np.log2(total))
-    seeded = set(_seeds(runs, known, words, total, recipe))
+    words = count_words(training, by_class=recipe.scripts is not None)
+    seen = count_units(runs) if pieces else words
+    total = sum(count for word, count in words.items() if kind_of(word) in TEXT) or 1
+    bits: dict[Symbol, float] = {}
+    for word in known:
+        bits[(word,)] = math.log2(total / max(seen[word], 1))
+    least = recipe.screen.min_pmi + math.log2(total)
+    seeded = seeded_texts(runs, words, recipe)
 
-    def admits(left: str, right: str, count: int) -> bool:
-        text = left + right
-        bits.setdefault(text, bits[left] + bits[right])
-        return math.log2(count) + bits[left] + bits[right] >= least or text in seeded
+    def admits(left: Symbol, right: Symbol, count: int) -> bool:
+        bits[left + right] = bits[left] + bits[right]
+        passes = math.log2(count) + bits[left] + bits[right] >= least
+        return passes or "".join(left + right) in seeded
 
     return admits
 
 
-def _seeds(
-    runs: Counter[Symbols], known: list[str], words: Counter[str], total: int, recipe: Recipe
-) -> list[str]:
-    """Mining has a slow twin of its own, in its tests."""
-    if recipe.seeds is None:
-        return []
-    table = _core.RunTable(known, _core.WordTable(tables.SKETCH_BITS), joints(recipe), 1)
-    table.add_rows(["".join(run) for run in runs], np.fromiter(runs.values(), dtype=np.int64))
-    by_class = recipe.scripts is not None
-    spoken = sum(n for word, n in words.items() if kind_of(word, by_class) in (LETTER, NUMBER))
-    counts = np.array([words[word] for word in known], dtype=np.int64)
-    seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
-    return with_chains([seed.text for seed in mine(table, known, counts, spoken, seeds)[0]], recipe)
+# --- Where words give way to phrases
 
 
-def parity(traditional: list[Join], multiword: list[Join], room: int, price: float = 1.0) -> int:
-    """How many traditional merges to keep: up to where the next, times the price of a phrase, saves
-    no more than the last of the phrases that take the rest of the room."""
-    for keep in range(room):
-        next_word = traditional[keep].count if keep < len(traditional) else 0
-        place = room - keep - 1
-        last_phrase = multiword[place].count if place < len(multiword) else 0
+def expected_crossover(training: list[str], words: Words, recipe: Recipe) -> int:
+    """About how many traditional joins are kept in the end. Choice: half of the pairs of words
+    become phrases (as measured), so every second pair competes with the joins for the room.
+
+    This counts pairs exactly. The fast code counts them in a sketch, where two pairs may share a
+    counter; on a small text they hardly ever do."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for text in training:
+        for left, right in itertools.pairwise(split_words(text, recipe.scripts is not None)):
+            pairs[left, right] += kind_of(left) in TEXT and kind_of(right) in TEXT
+    worths = [join.count * recipe.phrase_price for join in words.joins]
+    rivals = sorted(pairs.values(), reverse=True)[1::2]
+    ordered = sorted([*worths, *rivals], reverse=True)
+    last = int(ordered[words.room - 1]) if words.room <= len(ordered) else 0
+    return sum(worth >= max(last, recipe.min_count) for worth in worths)
+
+
+def parity(words: Words, phrases: list[Join], price: float) -> int:
+    """How many traditional joins to keep: up to where the next, times the price of a phrase, saves
+    no more than the last of the phrases that take the rest of the room.
+
+        traditional  90 60 40 20 10     5 places: keep 3 words (90 60 40) and 2 phrases (70 30);
+        multiword    70 30 15           a fourth word would save 20, less than the last phrase's 30
+    """
+    for keep in range(words.room):
+        next_word = words.joins[keep].count if keep < len(words.joins) else 0
+        place = words.room - keep - 1
+        last_phrase = phrases[place].count if place < len(phrases) else 0
         if next_word * price <= last_phrase:
-            return min(keep, len(traditional))
-    return min(room, len(traditional))
-
-
-def _choose(
-    learnt: list[Join],
-    alphabet: list[str],
-    traditional: list[Join],
-    keep: int,
-    room: int,
-    training: list[str],
-    recipe: Recipe,
-) -> tuple[list[Join], int, bool]:
-    """The phrases for the room behind `keep`; `keep`, which grows where they are too few; and
-    whether the joins learnt were enough to choose from."""
-    base = alphabet + [join.text for join in traditional[:keep]]
-    wanted = Wanted.of(recipe, len(training))
-    needed = room - keep
-    looked_at = needed + needed // 20 if wanted else needed
-    pool = usable_phrases(learnt, base, recipe)[:looked_at]
-    enough = len(pool) >= looked_at
-    if not wanted:
-        return pool, keep, enough
-    chosen = _screened(pool, base, learnt, training, wanted, recipe)[:needed]
-    while True:
-        chosen = _reachable(chosen, base, recipe)
-        missing = room - keep - len(chosen)
-        if not missing or keep == len(traditional):
-            return chosen, keep, enough
-        keep = min(keep + missing, len(traditional))
-        base = alphabet + [join.text for join in traditional[:keep]]
-        usable = usable_phrases(learnt, base, recipe)
-        chosen = [join for join in chosen if join in usable]
-
-
-def _reachable(chosen: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
-    """Those that encode to themselves beside each other."""
-    while recipe.segmentation == "merges":
-        ranks = {text: rank for rank, text in enumerate([*base, *(join.text for join in chosen)])}
-        good = [join for join in chosen if encode_by_merges(join.text, ranks) == [join.text]]
-        if len(good) == len(chosen):
-            break
-        chosen = good
-    return chosen
-
-
-def _screened(
-    pool: list[Join],
-    base: list[str],
-    learnt: list[Join],
-    training: list[str],
-    wanted: Wanted,
-    recipe: Recipe,
-) -> list[Join]:
-    ranks = {text: rank for rank, text in enumerate([*base, *(join.text for join in pool)])}
-    if recipe.segmentation == "merges":
-        encoded = [encode_by_merges(text, ranks) for text in training]
-    else:
-        encoded = [encode_by_fewest(text, set(ranks)) for text in training]
-    documents = Counter(piece for pieces in encoded for piece in set(pieces))
-    bits = boundary_bits(encoded, set(ranks))
-    stays = {
-        join.text
-        for join in pool
-        if documents[join.text] >= wanted.documents and bits.get(join.text, 0.0) >= wanted.bits
-    }
-    for join in reversed(learnt):
-        if join.text in stays:
-            stays |= {join.left, join.right}
-    return [join for join in pool if join.text in stays]
-
-
-def boundary_bits(encoded: list[list[str]], known: set[str]) -> dict[str, float]:
-    """Of each piece of the encoded documents: the entropy of what stands before or after it, the
-    lesser. Edges of documents and lines, and what is written as bytes, differ from all else."""
-    beside: dict[tuple[str, int], Counter[object]] = defaultdict(Counter)
-    for pieces in encoded:
-        for side, row in enumerate((pieces, pieces[::-1])):
-            for place, piece in enumerate(row):
-                after = row[place + 1] if place + 1 < len(row) else "\n"
-                plain = after in known and not breaks_line(after)
-                beside[piece, side][after if plain else object()] += 1
-    bits: dict[str, float] = {}
-    for (piece, _), counts in beside.items():
-        shares = [count / counts.total() for count in counts.values()]
-        entropy = round(sum(share * -math.log2(share) for share in shares), 9)
-        bits[piece] = min(entropy, bits.get(piece, math.inf))
-    return bits
-
-
-def usable_phrases(learnt: list[Join], base: list[str], recipe: Recipe) -> list[Join]:
-    """Those made of tokens, new, and, under the merges rule, encoding to themselves."""
-    known, new = set(base), dict[str, Join]()
-    made: dict[str, bool] = {}  # whether all that a text was joined from are tokens
-    for join in learnt:
-        made[join.text] = made.get(join.left, join.left in known) and made.get(
-            join.right, join.right in known
-        )
-        if join.text not in known and made[join.text]:
-            new.setdefault(join.text, join)
-    if recipe.segmentation == "fewest":
-        return list(new.values())
-    ranks = {text: rank for rank, text in enumerate([*base, *new])}
-    return [join for text, join in new.items() if encode_by_merges(text, ranks) == [text]]
+            return min(keep, len(words.joins))
+    return min(words.room, len(words.joins))

@@ -1,4 +1,4 @@
-"""The plain twin of scripts.py: what script-aware processing makes of the words."""
+"""Script-aware processing, paper 3.4 and Appendix E: how the traditional pass counts some words."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Mapping
 from fractions import Fraction
 
-from ..common import _core
 from ..corpus.languages import language_of
 from ..recipe import Scripts
+from .words import UNSPACED, count_words, script_of
 
-_UNSPACED = {_core.char_class(char)[1] for char in "一กກកကཀᥐᦀᬅꦄ"}
+LANGUAGES = ("tr", "fi")  # Paper 3.4: the languages with suffixes.
+LONGEST_SUFFIX, SHORTEST_STEM = 6, 3  # Choice: in letters.
+MINED_WORDS = 100_000  # Choice: the most frequent; rarer ones change little.
 
 
 def script_changes(
@@ -21,53 +23,61 @@ def script_changes(
     changes: Counter[str] = Counter()
     if scripts is None:
         return changes
-    for language in ("tr", "fi"):
+    for language in LANGUAGES:
         texts = [text for text in training if language_of(languages.get(text), text) == language]
-        words = Counter(word for text in texts for word in _core.split_words(text))
+        words = count_words(texts, by_class=True)
         suffixes = mine_suffixes(words)[: scripts.suffixes]
         for word, count in words.items():
             fitting = [
                 suffix
                 for suffix in suffixes
-                if word.endswith(suffix) and len(word.removesuffix(suffix).lstrip(" ")) >= 3
+                if word.endswith(suffix)
+                and len(word.removesuffix(suffix).lstrip(" ")) >= SHORTEST_STEM
             ]
-            if fitting:
+            if fitting:  # In some share of its occurrences the word counts as stem and suffix.
                 suffix = max(fitting, key=len)
                 moved = int(count * scripts.suffix_weight)
                 changes[word] -= moved
                 changes[word.removesuffix(suffix)] += moved
                 changes[suffix] += moved
-    words = Counter(word for text in training for word in _core.split_words(text))
-    changes.update(pool_hamza(words, scripts.hamza))
+    changes.update(pool_hamza(count_words(training, by_class=True), scripts.hamza))
     return changes
 
 
+# --- Turkish and Finnish
+
+
 def mine_suffixes(words: Counter[str]) -> list[str]:
-    """Endings of 1 to 6 letters by score: the words of 3 letters and more that they follow, times
-    how often they follow them."""
+    """Endings by score: the number of words that they follow, times how often they follow them.
+    Choice: one word is not enough evidence for a suffix."""
     bare: Counter[str] = Counter()
     for word, count in words.items():
         if word.islower() and word.strip().isalpha():
             bare[word.strip()] += count
+    frequent = set(sorted(bare, key=lambda word: (-bare[word], word))[:MINED_WORDS])
     scores: dict[str, int] = {}
-    for ending in {word[-size:] for word in bare for size in range(1, 7)}:
+    for ending in {word[-size:] for word in frequent for size in range(1, LONGEST_SUFFIX + 1)}:
         found = [
             word
-            for word in bare
+            for word in frequent
             if word.endswith(ending)
-            and len(word) - len(ending) >= 3
-            and word.removesuffix(ending) in bare
+            and len(word) - len(ending) >= SHORTEST_STEM
+            and word.removesuffix(ending) in frequent
         ]
         if len(found) > 1:
             scores[ending] = len(found) * sum(bare[word] for word in found)
     return sorted(scores, key=lambda ending: (-scores[ending], -len(ending), ending))
 
 
+# --- Arabic
+
+
 def pool_hamza(words: Counter[str], share: float) -> Counter[str]:
-    """Spellings of one word move towards their mean by `share`."""
+    """Words that differ only in how hamza is spelt move towards their mean count by `share`, in
+    whole numbers; the most frequent of them get the remainder."""
     groups: dict[str, Counter[str]] = {}
     for word, count in words.items():
-        if _script(word) == _core.char_class("ا")[1]:
+        if script_of(word) == script_of("ا"):
             apart = "".join(unicodedata.normalize("NFD", char) for char in word)
             skeleton = apart.replace("ٱ", "ا").translate(dict.fromkeys((0x653, 0x654, 0x655)))
             groups.setdefault(skeleton, Counter())[word] = count
@@ -82,11 +92,14 @@ def pool_hamza(words: Counter[str], share: float) -> Counter[str]:
     return changes
 
 
+# --- Scripts without spaces
+
+
 def rare_bigrams(words: Counter[str], scripts: Scripts | None) -> set[str]:
-    """The pairs of neighbouring characters, in scripts without spaces, below the gate."""
+    """Appendix E: the pairs of neighbouring characters seen less often than the gate."""
     bigrams: Counter[str] = Counter()
     for word, count in words.items():
-        if _script(word) in _UNSPACED:
+        if script_of(word) in UNSPACED:
             bare = word.removeprefix(" ")
             for place in range(len(bare) - 1):
                 bigrams[bare[place : place + 2]] += count
@@ -94,16 +107,12 @@ def rare_bigrams(words: Counter[str], scripts: Scripts | None) -> set[str]:
     return {bigram for bigram, count in bigrams.items() if count < gate}
 
 
-def cut_at(word: str, rare: set[str]) -> list[str]:
+def cut_at_rare(word: str, rare: set[str]) -> list[str]:
     """The pieces of a word between the two characters of rare bigrams."""
     pieces = [word[0]]
     for before, char in zip(word, word[1:], strict=False):
-        if before + char in rare and _script(word) in _UNSPACED:
+        if before + char in rare and script_of(word) in UNSPACED:
             pieces.append(char)
         else:
             pieces[-1] += char
     return pieces
-
-
-def _script(word: str) -> int:
-    return next((s for s in (_core.char_class(char)[1] for char in word) if s), 0)
