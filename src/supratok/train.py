@@ -12,17 +12,6 @@ from __future__ import annotations
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
-from .corpus.split import Split
-from .learn.alphabet import choose_alphabet
-from .learn.count import count_words
-from .learn.expression import learn_expressions
-from .learn.multiword import learn_multiword
-from .learn.no_curriculum import learn_at_once
-from .learn.prune import prune_to_size
-from .learn.refine import refine_tokens
-from .learn.report import training_report
-from .learn.scripts import find_script_rules
-from .learn.traditional import learn_traditional
 from .recipe import Recipe
 from .tokenizer import Tokenizer
 
@@ -47,6 +36,21 @@ def train(
     (corpus/languages.py). The same text and recipe give the same tokenizer, with any number of
     threads and any order of the documents.
     """
+    # These load numpy. `import supratok` and encoding do without it.
+    from .corpus.split import Split
+    from .learn import (
+        choose_alphabet,
+        count_words,
+        find_script_rules,
+        learn_at_once,
+        learn_expressions,
+        learn_multiword,
+        learn_traditional,
+        prune_to_size,
+        refine_tokens,
+        training_report,
+    )
+
     workers = usable_threads(threads)
     with (
         open_corpus(
