@@ -116,12 +116,21 @@ class SharedCounts {
     for (const Part& part : parts_) part.counts.each(visit);
   }
   // Visits the rows by falling count, equals in no particular order. With `drain` the table gives
-  // its memory back on the way, for what is made of the rows.
+  // its memory back on the way, for what is made of the rows. With `changes`, each count is
+  // visited as if these were added to it; texts whose count is then 0 or less are left out.
   template <class Visit>
-  void by_falling_count(bool drain, Visit visit) {
+  void by_falling_count(bool drain, Visit visit, const TextCounts* changes = nullptr) {
     std::array<std::vector<TextCount>, kParts> rows;
+    if (changes)
+      changes->each([&](std::string_view text, int64_t count) {
+        if (!find(text)) rows[part_of(hash_bytes(text))].push_back({text, count});
+      });
     for (size_t p = 0; p < kParts; ++p) {
-      rows[p] = drain ? parts_[p].counts.take_rows() : parts_[p].counts.rows();
+      for (TextCount row : drain ? parts_[p].counts.take_rows() : parts_[p].counts.rows()) {
+        if (changes)
+          row.count += changes->find(row.text, static_cast<uint32_t>(hash_bytes(row.text)));
+        rows[p].push_back(row);
+      }
       std::sort(rows[p].begin(), rows[p].end(),
                 [](const TextCount& a, const TextCount& b) { return a.count < b.count; });
     }

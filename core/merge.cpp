@@ -47,13 +47,13 @@ void Sequences::add(const std::vector<uint32_t>& sequence, int64_t weight) {
 }
 
 Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
-                              const Bigrams* bigrams, int64_t gate) {
+                              const Bigrams* bigrams, int64_t gate, const TextCounts* changes) {
   std::vector<uint32_t> symbol_of(0x110000, kNone);
   for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
     symbol_of[alphabet[symbol]] = symbol;
   Sequences all;
   std::vector<uint32_t> sequence;
-  words.by_falling_count(false, [&](std::string_view text, int64_t count) {
+  const auto lay_out = [&](std::string_view text, int64_t count) {
     sequence.clear();
     const bool gated = bigrams && bigrams->covers(text);
     uint32_t before = ' ';
@@ -72,7 +72,8 @@ Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& 
       sequence.clear();
     }
     all.add(sequence, count);
-  });
+  };
+  words.by_falling_count(false, lay_out, changes);
   return all;
 }
 

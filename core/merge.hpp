@@ -65,8 +65,10 @@ struct Sequences {
 
   // Words as characters. A character that is not in `alphabet` cuts its word in two, and so does
   // a bigram seen fewer than `gate` times, in the scripts whose bigrams were counted.
+  // `changes` are added to the counts of some words here; the table keeps its own.
   static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
-                            const Bigrams* bigrams = nullptr, int64_t gate = 0);
+                            const Bigrams* bigrams = nullptr, int64_t gate = 0,
+                            const TextCounts* changes = nullptr);
   // Runs as words, by their places among the known ones. Empties the table of runs, if told to.
   static Sequences of_runs(SharedCounts& runs, bool drain);
 };

@@ -474,13 +474,22 @@ NB_MODULE(_core, m) {
           "stretches"_a, "alphabet"_a)
       .def_static(
           "of_words",
-          [](WordTable& words, std::vector<uint32_t> alphabet, const Bigrams* bigrams,
-             int64_t gate) {
+          [](WordTable& words, std::vector<uint32_t> alphabet, const Bigrams* bigrams, int64_t gate,
+             nb::list changes, std::optional<Counts> by) {
+            const auto texts = views(changes);
+            if (texts.size() != (by ? by->size() : 0))
+              throw nb::value_error("as many changed words as changes");
             nb::gil_scoped_release released;
-            return Sequences::of_words(words.words, alphabet, bigrams, gate);
+            TextCounts changed(true);
+            for (size_t i = 0; i < texts.size(); ++i)
+              changed.add(texts[i], static_cast<uint32_t>(hash_bytes(texts[i])), by->data()[i]);
+            return Sequences::of_words(words.words, alphabet, bigrams, gate, &changed);
           },
-          "words"_a, "alphabet"_a, "bigrams"_a = nb::none(), "gate"_a = 0,
-          "Words are cut at characters outside the alphabet, and at bigrams rarer than the gate.")
+          "words"_a, "alphabet"_a, "bigrams"_a = nb::none(), "gate"_a = 0, "changes"_a = nb::list(),
+          "by"_a = nb::none(),
+          "Words are cut at characters outside the alphabet, and at bigrams rarer than the gate. "
+          "Here, the counts of the words in `changes` change `by` so much; the table keeps its "
+          "own.")
       .def_static(
           "of_runs",
           [](RunTable& runs) {

@@ -74,7 +74,8 @@ void SpanTable::read(std::string_view document, std::vector<Unit>& units) const 
   for (Word word; reader.next(word);) {
     const uint64_t hash = hash_bytes(word.text);
     const bool letters = word.cls == CharClass::Letter;
-    units.push_back({word.text, hash, letters ? index_.find(word.text, hash) : kNone, unit_class(word)});
+    units.push_back(
+        {word.text, hash, letters ? index_.find(word.text, hash) : kNone, unit_class(word)});
   }
 }
 

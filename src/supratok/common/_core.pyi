@@ -107,7 +107,12 @@ class Sequences:
     def of_stretches(stretches: StretchTable, alphabet: list[int]) -> Sequences: ...
     @staticmethod
     def of_words(
-        words: WordTable, alphabet: list[int], bigrams: Bigrams | None = None, gate: int = 0
+        words: WordTable,
+        alphabet: list[int],
+        bigrams: Bigrams | None = None,
+        gate: int = 0,
+        changes: list[str] = [],
+        by: NDArray[np.int64] | None = None,
     ) -> Sequences: ...
     @staticmethod
     def of_runs(runs: RunTable) -> Sequences: ...

@@ -14,8 +14,7 @@ Only counts change, and only while the traditional pass is prepared: the text ne
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,18 +85,6 @@ def find_evidence(
 
 def _rows(rows: tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]) -> list[tuple[str, int]]:
     return list(zip(rows[0], rows[1].tolist(), strict=True))
-
-
-@contextmanager
-def adjusted(table: _core.WordTable, changes: Mapping[str, int]) -> Iterator[None]:
-    """The table with changed counts; as it was, afterwards. A copy would take as much memory."""
-    texts = list(changes)
-    counts = np.fromiter(changes.values(), dtype=np.int64, count=len(texts))
-    table.add_rows(texts, counts)
-    try:
-        yield
-    finally:
-        table.add_rows(texts, -counts)
 
 
 # --- Turkish and Finnish

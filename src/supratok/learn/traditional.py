@@ -13,7 +13,7 @@ from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Recipe
 from ..tokenizer import BYTES
-from .scripts import Evidence, adjusted
+from .scripts import Evidence
 
 SLICE = 500  # merges between two looks at the progress (and at Ctrl-C)
 
@@ -41,8 +41,11 @@ def learn_traditional(
     """BPE inside words, as script-aware processing counts and cuts them."""
     room = learnt_size(recipe) - len(recipe.special_tokens) - BYTES - len(alphabet)
     progress.start("traditional", room, "merges")
-    with adjusted(table, evidence.changes):
-        sequences = _core.Sequences.of_words(table, alphabet, evidence.bigrams, evidence.gate)
+    changes = list(evidence.changes)
+    by = np.fromiter(evidence.changes.values(), dtype=np.int64, count=len(changes))
+    sequences = _core.Sequences.of_words(
+        table, alphabet, evidence.bigrams, evidence.gate, changes, by
+    )
     merger = traditional_merger(sequences, alphabet, recipe)
     run_merges(merger, room, progress)
     words = Words(sequences, alphabet, merger.texts(), merger.counts(), room)
