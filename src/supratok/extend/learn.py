@@ -20,8 +20,7 @@ from ..common import _core
 from ..common.progress import Progress
 from ..corpus import Corpus, Document
 from ..formats.huggingface.document import bare, encode_spelled
-from ..learn import tables
-from ..learn.count import Counted, joints, split, training_texts
+from ..learn.count import SKETCH_BITS, Counted, joints, split, training_texts
 from ..learn.screen import documents_wanted
 from ..recipe import Recipe
 from ..tokenizer import encoder_of
@@ -71,7 +70,7 @@ def learn(
 def _count_words(
     base: Base, corpus: Corpus, recipe: Recipe, threads: int, progress: Progress
 ) -> Counted:
-    counted = Counted(words=_core.WordTable(tables.SKETCH_BITS))
+    counted = Counted(words=_core.WordTable(SKETCH_BITS))
 
     def count(documents: Iterable[Document]) -> None:
         texts = (glue.as_counted(base.run, document.text) for document in documents)
@@ -104,7 +103,7 @@ def _guess_floor(words: _core.WordTable, add: int, least: int) -> int:
 
 def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
     rules = recipe.boundaries
-    limits = _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script)
+    limits = _core.Limits(bytes=rules.max_bytes, words=rules.max_words, one_script=rules.one_script)
     return _core.Merger.over_words(_core.Sequences.of_runs(table), units, limits, floor)
 
 

@@ -18,8 +18,10 @@ from ..corpus.languages import language_of
 from ..corpus.split import HeldOut, digest, is_for_measuring, is_held_out
 from ..recipe import Boundaries, Recipe
 from ..tokenizer import BYTES
-from . import tables
 from .scripts import UNSPACED
+
+# Choice: 2**24 counters of 32 bits, 64 MB, bound the counts of word pairs (core/pair_sketch.hpp).
+SKETCH_BITS = 24
 
 _PORTION = 4_000_000  # characters of a language, between two countings of them
 
@@ -120,7 +122,7 @@ def count_words(
     hold_out: bool = True,
 ) -> Counted:
     """The first reading of training, in which words are counted."""
-    counted = Counted(words=_core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None))
+    counted = Counted(words=_core.WordTable(SKETCH_BITS, recipe.scripts is not None))
 
     def texts(documents: Iterable[Document]) -> Iterator[str]:
         if recipe.scripts is None or not recipe.scripts.weighs_suffixes:
@@ -215,21 +217,32 @@ def count_runs(
     seen = counted.words.counts_of(known)
     if pieces is not None:
         texts = training_texts(corpus, counted, "pieces", progress)
-        seen = table.bound_units(texts, threads, tables.SKETCH_BITS)
+        seen = table.bound_units(texts, threads, SKETCH_BITS)
         progress.end()
     table.count(training_texts(corpus, counted, "runs", progress), threads)
     progress.end(runs=len(table))
     return table, seen
 
 
+# Choice: the marks that end a sentence. Chinese and Japanese ones always do; those of other scripts
+# (the last three are Devanagari and Arabic) do so before a space: "3.5" ends none. Closing marks may
+# come in between: he said "No." Then
+_STOPS = "。！？｡"
+_SPACED_STOPS = ".!?…।؟۔"
+_CLOSING = "\"')]}’”»」』）"
+
+
 def joints(recipe: Recipe) -> _core.Joints:
-    """Which neighbouring words may share a token."""
+    """Which neighbouring words may share a token: not the last word of a sentence and the first of
+    the next, nor words on both sides of a colon and a space, unless the recipe says so."""
     rules = recipe.boundaries
     return _core.Joints(
-        cross_sentence=rules.cross_sentence,
-        cross_colon=rules.cross_colon,
-        numbers=rules.numbers_in_phrases,
         by_class=recipe.scripts is not None,
+        numbers=rules.numbers_in_phrases,
+        stops="" if rules.cross_sentence else _STOPS,
+        spaced_stops="" if rules.cross_sentence else _SPACED_STOPS,
+        closing=_CLOSING,
+        spaced_ends="" if rules.cross_colon else ":",
     )
 
 

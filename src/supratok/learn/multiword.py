@@ -159,9 +159,9 @@ class _Look:
             self.known,
             _core.Limits(
                 bytes=rules.max_bytes,
-                units=rules.max_words,
+                words=rules.max_words,
                 one_script=rules.one_script,
-                digits=rules.max_digits,
+                digits_in_row=rules.max_digits,
                 names=sorted(self.recipe.names),
             ),
             self.floor,

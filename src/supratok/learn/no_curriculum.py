@@ -22,14 +22,14 @@ def learn_at_once(job: Job, alphabet: list[int]) -> tuple[list[Token], NDArray[n
     """All tokens in rank order, and how often each stands in the training text. A token of one
     word is born "traditional", of several "multiword"."""
     recipe, rules = job.recipe, job.recipe.boundaries
-    table = _core.StretchTable(joints(recipe))
+    table = _core.WordTable(1, recipe.scripts is not None, joints(recipe))
     table.count(training_texts(job.corpus, job.counted, "stretches", job.progress), job.threads)
     job.progress.end(stretches=len(table))
-    sequences = _core.Sequences.of_stretches(table, alphabet)
+    sequences = _core.Sequences.of_words(table, alphabet)
     del table
     limits = _core.Limits(
         bytes=rules.max_bytes,
-        units=rules.max_digits,
+        digits=rules.max_digits,
         one_script=rules.one_script and recipe.scripts is not None,
         spaces=rules.max_words,
         names=sorted(recipe.names),

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
-from . import tables
+from .count import SKETCH_BITS
 from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
 from .words import may_be_token
 
@@ -96,7 +96,7 @@ def _candidates(tokens: list[Token], recipe: Recipe, evidence: Evidence) -> _Fou
     """Two readings: the uses of tokens, then the neighbours that are worth as much as the weakest
     of them."""
     encoder = _encoder(tokens, recipe)
-    survey = _core.Survey(encoder, tables.SKETCH_BITS)
+    survey = _core.Survey(encoder, SKETCH_BITS)
     survey.count(evidence.documents(), evidence.threads)
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])

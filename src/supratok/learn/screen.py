@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..recipe import Recipe
-from . import tables
+from .count import SKETCH_BITS
 
 Counts = NDArray[np.int64]
 Pairs = tuple[NDArray[np.uint32], NDArray[np.uint32], Counts]  # left, right, how often
@@ -59,7 +59,7 @@ class Wanted:
         """Of each entry from `first` on: whether it is used in enough documents, and whether it
         ends at boundaries. `read` begins a reading of the text, for a phase of this name; the
         second is for boundaries alone."""
-        survey = _core.Survey(encoder, tables.SKETCH_BITS if self.bits > 0 else 0)
+        survey = _core.Survey(encoder, SKETCH_BITS if self.bits > 0 else 0)
         survey.count(read("documents"), threads)
         spread = survey.documents()[first:] >= self.documents
         if not self.bits > 0:

@@ -58,7 +58,7 @@ def traditional_merger(
 ) -> _core.Merger:
     rules = recipe.boundaries
     limits = _core.Limits(
-        bytes=rules.max_bytes, units=rules.max_digits, one_script=False, names=sorted(recipe.names)
+        bytes=rules.max_bytes, digits=rules.max_digits, names=sorted(recipe.names)
     )
     return _core.Merger.over_characters(sequences, alphabet, limits, recipe.min_count)
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..common import _core
-from ..learn import tables
-from ..learn.count import joints
+from ..learn.count import SKETCH_BITS, joints
 from ..learn.crossover import expected_crossover
 from ..learn.multiword import with_chains
 from ..learn.screen import Wanted, breaks_line
@@ -56,7 +55,7 @@ def learn_phrases(
 
 def _expected(training: list[str], traditional: list[Join], room: int, recipe: Recipe) -> int:
     """A guess from the sketch of pairs, whose counters the reference takes as given."""
-    table = _core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None)
+    table = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
     table.count(training, 1)
     counts = np.array([join.count for join in traditional], dtype=np.int64)
     return expected_crossover(table, counts, room, recipe)
@@ -186,9 +185,12 @@ def _seeds(
     """Mining has a slow twin of its own, in its tests."""
     if recipe.seeds is None:
         return []
-    table = _core.RunTable(known, _core.WordTable(tables.SKETCH_BITS), joints(recipe), 1)
-    table.add_rows(["".join(run) for run in runs], np.fromiter(runs.values(), dtype=np.int64))
     by_class = recipe.scripts is not None
+    texts = ["".join(run) for run, count in runs.items() for _ in range(count)]
+    pairs = _core.WordTable(SKETCH_BITS, by_class)
+    pairs.count(texts, 1)
+    table = _core.RunTable(known, pairs, joints(recipe), 1)
+    table.count(texts, 1)
     spoken = sum(n for word, n in words.items() if kind_of(word, by_class) in (LETTER, NUMBER))
     counts = np.array([words[word] for word in known], dtype=np.int64)
     seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
