@@ -2,17 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <stdexcept>
-#include <utility>
 
 #include "text.hpp"
 
 namespace supratok {
 namespace {
-
-std::vector<std::string_view> views(const std::vector<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
 
 constexpr auto kByteStrings = [] {
   std::array<char, 256> all{};
@@ -39,8 +35,8 @@ struct Encoder::Scratch {
 
   bool is_dead(size_t place) const { return dead[place >> 6] >> (place & 63) & 1; }
   void kill(size_t place) { dead[place >> 6] |= uint64_t{1} << (place & 63); }
-  // Room for `size` values, whatever they are. One very long text does not keep its memory for the
-  // life of the thread.
+  // Room for `size` values, not initialised. The memory that one very long text needed is not kept
+  // for the life of the thread.
   template <class T>
   static void make_room(std::vector<T>& buffer, size_t size) {
     if (buffer.size() > (1u << 22) && buffer.size() > 4 * size) std::vector<T>().swap(buffer);
@@ -60,8 +56,8 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
     : entries_(std::move(entries)),
       rule_(rule),
       first_id_(first_id),
-      trie_(views(entries_), weights),
-      states_(entries_.size(), EntryState::Reachable),
+      trie_(Texts(entries_.begin(), entries_.end()), weights),
+      states_(entries_.size(), kReachable),
       sizes_(entries_.size()),
       pieces_(entries_.size()) {
   for (uint32_t e = 0; e < entries_.size(); ++e) {
@@ -80,16 +76,16 @@ Encoder::Encoder(std::vector<std::string> entries, const std::vector<int64_t>& w
   if (rule_ == Rule::Fewest) return;
   tie(tied);
   ties() ? learn_parts<true>() : learn_parts<false>();
-  if (std::count(states_.begin(), states_.end(), EntryState::Reachable) ==
+  if (std::count(states_.begin(), states_.end(), kReachable) ==
       static_cast<ptrdiff_t>(states_.size()))
     return;
   // Unreachable entries never match; what remains of the trie is exact.
-  std::vector<std::string_view> reachable = views(entries_);
+  Texts reachable = Texts(entries_.begin(), entries_.end());
   for (uint32_t e = 0; e < entries_.size(); ++e)
-    if (states_[e] != EntryState::Reachable) reachable[e] = {};
+    if (states_[e] != kReachable) reachable[e] = {};
   trie_ = Trie(reachable, weights);
   for (Piece& piece : pieces_)
-    while (piece.prefix != kNone && states_[piece.prefix] != EntryState::Reachable)
+    while (piece.prefix != kNone && states_[piece.prefix] != kReachable)
       piece.prefix = pieces_[piece.prefix].prefix;
 }
 
@@ -123,11 +119,9 @@ void Encoder::tie(const std::vector<uint32_t>& tied) {
 // In rank order: with the entries before it, an entry's text must encode to two of them, its parts.
 template <bool kTies>
 void Encoder::learn_parts() {
-  join_mask_ = 1024;
-  while (join_mask_ < entries_.size() * 2) join_mask_ *= 2;
-  joins_.resize(join_mask_);
-  maybe_joined_.assign(join_mask_ / 16, 0);  // 4 bits a slot
-  join_mask_ -= 1;
+  const size_t slots = std::bit_ceil(std::max<size_t>(entries_.size() * 2, 1024));
+  joins_.clear(slots);
+  maybe_joined_.assign(slots / 16, 0);  // 4 bits a slot
   lowest_.assign(1 << 16, kNone);
   for (uint32_t e = 0; e < entries_.size(); ++e) {
     const char* text = entries_[e].data();
@@ -141,13 +135,13 @@ void Encoder::learn_parts() {
     if (by_merges<true, kTies>(text, e, tokens) == 2 && tokens[0] != kNone && tokens[1] != kNone)
       add_join(tokens[0], tokens[1], e);
     else
-      states_[e] = formed_plainly(text) ? EntryState::OutOfOrder : EntryState::Unreachable;
+      states_[e] = formed_plainly(text) ? kOutOfOrder : kUnreachable;
   }
 }
 
 // The rule taken literally, for the few texts that the fast way does not settle.
 bool Encoder::formed_plainly(std::string_view text) const {
-  std::vector<std::string_view> tokens;
+  Texts tokens;
   for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
     tokens.push_back(text.substr(i, char_bytes(text[i])));
   while (tokens.size() > 1) {
@@ -173,15 +167,9 @@ void Encoder::add_join(uint32_t left, uint32_t right, uint32_t entry) {
   const uint64_t hash = join_hash(left, right);
   const size_t bit = maybe_place(hash);
   maybe_joined_[bit >> 6] |= uint64_t{1} << (bit & 63);
-  size_t i = hash & join_mask_;
-  while (joins_[i].left != kNone) i = (i + 1) & join_mask_;
-  joins_[i] = {left, right, entry};
+  joins_.add(hash, entry);
   uint32_t& low = lowest_[border(entries_[left].back(), entries_[right].front())];
   low = std::min(low, ties() ? rank<true>(entry) : entry);
-}
-
-std::pair<uint32_t, uint32_t> Encoder::parts(uint32_t entry) const {
-  return {pieces_[entry].left, pieces_[entry].right};
 }
 
 // --- The merges rule
@@ -190,16 +178,15 @@ uint32_t Encoder::joined(uint32_t left, uint32_t right) const {
   const uint64_t hash = join_hash(left, right);
   const size_t bit = maybe_place(hash);
   if (!(maybe_joined_[bit >> 6] >> (bit & 63) & 1)) return kNone;
-  for (size_t i = hash & join_mask_;; i = (i + 1) & join_mask_) {
-    const Join& join = joins_[i];
-    if (join.left == left && join.right == right) return join.joined;
-    if (join.left == kNone) return kNone;
-  }
+  const uint32_t found = joins_.find(hash, [&](uint32_t entry) {
+    return pieces_[entry].left == left && pieces_[entry].right == right;
+  });
+  return std::min(found, kNone);
 }
 
-// Whether `left` and `right` may stand side by side. Their last joins are undone, latest first; at
-// each stage a join across the border must not come before the one just undone. Of two joins of
-// equal rank the left one is made first. No join across this border ranks before `lowest`.
+// Whether `left` and `right` may be neighbours. Undoes their last joins, latest first; at each
+// stage a join across the border must not come before the one just undone. Of two joins of equal
+// rank the left one is made first. No join across this border ranks before `lowest`.
 template <bool kTies>
 bool Encoder::fit(uint32_t left, uint32_t right, uint32_t lowest) const {
   uint32_t limit = kNone;
@@ -230,7 +217,7 @@ uint32_t Encoder::longest(const char* from, const char* end) const {
 // `entry`, or the longest entry that it begins with and that may be used.
 template <bool kBuilding>
 uint32_t Encoder::usable(uint32_t entry, uint32_t limit) const {
-  while (kBuilding && entry != kNone && (entry >= limit || states_[entry] != EntryState::Reachable))
+  while (kBuilding && entry != kNone && (entry >= limit || states_[entry] != kReachable))
     entry = pieces_[entry].prefix;
   return entry;
 }
@@ -281,8 +268,8 @@ size_t Encoder::by_merges(std::string_view text, uint32_t limit, std::vector<uin
 
 size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const {
   // The fewest tokens up to a place are needed only as far ahead as the longest entry reaches: a
-  // small ring of counts. The last of those tokens is kept for every place. Written without
-  // branches where they cannot be foreseen: whether an entry ends at a byte, and is better.
+  // small ring of counts. The last of those tokens is kept for every place. Branch-free where
+  // prediction would fail: whether an entry ends at a byte, and is better.
   Scratch& work = scratch();
   const size_t mask = ring_ - 1;
   work.best.assign(ring_, kNone);
@@ -320,14 +307,14 @@ size_t Encoder::by_fewest(std::string_view text, bool emit, std::vector<uint32_t
   for (size_t to = text.size(); to > 0;) {
     if (last[to] != Trie::kRoot) {
       out[--slot] = trie_.longest_at(last[to] >> 8);
-      // The size stands beside the node: with it the next token need not wait for this one.
+      // The size is kept beside the node: with it the next token need not wait for this one.
       to -= small ? last[to] & 0xff : sizes_[out[slot]];
       continue;
     }
     do {
       out[--slot] = kNone;
       --to;
-    } while ((static_cast<unsigned char>(text[to]) & 0xc0) == 0x80);
+    } while (!leads_char(text[to]));
   }
   return total;
 }
@@ -360,7 +347,7 @@ void Encoder::encode(std::string_view text, std::vector<uint32_t>& ids) const {
     by_fewest(text, true, ids);
   else
     ties() ? by_merges<false, true>(text, kNone, ids) : by_merges<false, false>(text, kNone, ids);
-  // Each kNone becomes the byte that stands there; then entries become ids.
+  // Each kNone becomes the byte at its place; then entries become ids.
   const auto begin = ids.begin() + static_cast<ptrdiff_t>(start);
   if (std::find(begin, ids.end(), kNone) != ids.end()) {
     size_t at = 0;

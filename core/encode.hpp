@@ -5,36 +5,39 @@
 //
 // merges: join the neighbours whose joined text has the lowest rank, leftmost first, until none is
 // an entry. Done literally this needs a heap over the whole text. Instead we use that
-//   (1) two tokens may stand side by side in an encoding if and only if they are what their own
-//       joined text encodes to, and
-//   (2) a sequence in which all neighbours may stand side by side is the encoding of its text.
+//   (1) two tokens may be neighbours in an encoding if and only if their joined text encodes to
+//       just these two, and
+//   (2) a sequence in which all neighbours may be neighbours is the encoding of its text.
 // Why: until the first join across a border between them, the two sides of that border are encoded
 // as if alone; and that first join would also happen in the joined text of just those two.
-// So we take the longest entry that fits what stands before it, and step back where none does. The
+// So we take the longest entry that fits the token before it, and step back where none does. The
 // text up to any place has one encoding, so a place we had to step back from is never tried again:
 // linear time.
-// Entries may be tied, that is, share a rank: then the leftmost join comes first, whatever its
-// text. All of the above holds for tied entries too, as long as an entry never ranks before its
+// Entries may be tied, that is, share a rank: then the leftmost join comes first, of whichever
+// entry. All of the above holds for tied entries too, as long as an entry never ranks before its
 // parts.
 //
 // fewest: the fewest tokens; among equals the one whose last token is longest, for every prefix.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "flat_map.hpp"
 #include "trie.hpp"
 
 namespace supratok {
 
 enum class Rule : uint8_t { Merges, Fewest };
 
-enum class EntryState : uint8_t {
-  Reachable,
-  Unreachable,  // its own text encodes to something else, so it never occurs
-  OutOfOrder,   // it is made from entries that rank after it: cannot be encoded this way
+enum EntryState : uint8_t {
+  kReachable,
+  kUnreachable,  // its own text encodes to something else, so it never occurs
+  kOutOfOrder,   // it is made from entries that rank after it: cannot be encoded this way
 };
 
 class Encoder {
@@ -50,10 +53,10 @@ class Encoder {
   void encode(std::string_view text, std::vector<uint32_t>& ids) const;
   size_t count(std::string_view text) const;
 
-  // The bytes of an id made here; special tokens are not known here.
+  // The bytes of an id that `knows` knows: an entry's or a byte's, not a special token's.
   std::string_view bytes_of(uint32_t id) const;
   bool knows(uint32_t id) const { return place_of(id) < 256 + entries_.size(); }
-  // The largest id made here, and one.
+  // The largest id known, plus one.
   uint32_t end_id() const {
     return ids_.empty() ? first_id_ + 256 + static_cast<uint32_t>(entries_.size())
                         : static_cast<uint32_t>(places_.size());
@@ -64,9 +67,13 @@ class Encoder {
     return id < places_.size() ? places_[id] : kNone;
   }
 
-  const std::vector<EntryState>& states() const { return states_; }
-  // The two entries that the merges rule makes `entry` from; both kNone for the alphabet.
-  std::pair<uint32_t, uint32_t> parts(uint32_t entry) const;
+  size_t size() const { return entries_.size(); }
+  const std::vector<uint8_t>& states() const { return states_; }  // EntryState, by entry
+  // The two entries that the merges rule makes `entry` from; none for the alphabet.
+  std::optional<std::pair<uint32_t, uint32_t>> parts(uint32_t entry) const {
+    if (pieces_[entry].left == kNone) return {};
+    return std::pair(pieces_[entry].left, pieces_[entry].right);
+  }
 
   // The fewest other entries that an entry's text can be written with, by entry.
   std::vector<uint32_t> parts_without() const;
@@ -75,11 +82,8 @@ class Encoder {
 
  private:
   struct Piece {
-    uint32_t left = kNone, right = kNone;  // what it is made of
+    uint32_t left = kNone, right = kNone;  // its parts
     uint32_t prefix = kNone;               // the longest entry that it begins with
-  };
-  struct Join {
-    uint32_t left = kNone, right = kNone, joined = kNone;
   };
   struct Scratch;
   static Scratch& scratch();
@@ -119,13 +123,12 @@ class Encoder {
   std::vector<uint32_t> places_;  // by id
   std::vector<uint32_t> ranks_;   // by entry; empty: no two share one
   Trie trie_;
-  std::vector<EntryState> states_;
+  std::vector<uint8_t> states_;
   std::vector<uint16_t> sizes_;  // of the entries, in bytes: small, because it is read most
   LargeVector<Piece> pieces_;
   size_t ring_ = 8;                     // a power of two above the size of the longest entry
-  LargeVector<Join> joins_;             // open addressing
+  FlatIndex joins_;                     // of entries, by the hash of their parts
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
-  size_t join_mask_ = 0;
   // By last byte of the left and first byte of the right side: the lowest rank that joins them.
   std::vector<uint32_t> lowest_;
 };

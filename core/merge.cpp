@@ -3,108 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 namespace supratok {
-namespace {
 
-constexpr uint32_t kNone = 0xffffffffu;
 constexpr int kBlockBits = 12;
 
-bool is_number(const char* p) {
-  return char_info(decode_char(p)).cls == CharClass::Number;
-}
-
-// The digits that stand in a row where two texts meet; 0 if they do not meet in digits.
-uint32_t digits_in_a_row(std::string_view left, std::string_view right) {
-  uint32_t before = 0, after = 0;
-  for (size_t i = 0; i < right.size() && is_number(&right[i]); i += char_bytes(right[i])) ++after;
-  if (!after) return 0;
-  for (size_t i = left.size(); i > 0; ++before) {
-    do --i;
-    while ((static_cast<unsigned char>(left[i]) & 0xc0) == 0x80);
-    if (!is_number(&left[i])) break;
-  }
-  return before ? before + after : 0;
-}
-
-uint64_t pair_hash(uint32_t left, uint32_t right) {
-  return mix(uint64_t{left} << 32 | right);
-}
-
-}  // namespace
-
-// --- Sequences
-
-void Sequences::add(const std::vector<uint32_t>& sequence, int64_t weight) {
-  if (sequence.size() < 2) return;  // nothing to join
-  if (cells.size() + sequence.size() + 1 >= 0x80000000u)
-    throw std::length_error("more than 2 billion symbols of unique text; use a smaller corpus");
-  if (bands.empty() || bands.back().weight != weight)
-    bands.push_back({static_cast<uint32_t>(cells.size()), weight});
-  cells.insert(cells.end(), sequence.begin(), sequence.end());
-  cells.push_back(kGap);
-}
-
-Sequences Sequences::of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
-                              const Bigrams* bigrams, int64_t gate) {
-  std::vector<uint32_t> symbol_of(0x110000, kNone);
-  for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
-    symbol_of[alphabet[symbol]] = symbol;
-  Sequences all;
-  std::vector<uint32_t> sequence;
-  words.by_falling_count(false, [&](std::string_view text, int64_t count) {
-    sequence.clear();
-    const bool gated = bigrams && bigrams->covers(text);
-    uint32_t before = ' ';
-    for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) {
-      const uint32_t code = decode_char(text.data() + i), symbol = symbol_of[code];
-      if (gated && before != ' ' && bigrams->count(before, code) < gate) {
-        all.add(sequence, count);
-        sequence.clear();
-      }
-      before = code;
-      if (symbol != kNone) {
-        sequence.push_back(symbol);
-        continue;
-      }
-      all.add(sequence, count);
-      sequence.clear();
-    }
-    all.add(sequence, count);
-  });
-  return all;
-}
-
-Sequences Sequences::of_runs(SharedCounts& runs, bool drain) {
-  Sequences all;
-  runs.by_falling_count(
-      drain, [&](std::string_view run, int64_t count) { all.add(run_words(run), count); });
-  return all;
-}
-
 // --- Setting up
-
-std::vector<Symbol> Merger::characters(const std::vector<uint32_t>& alphabet) {
-  std::vector<Symbol> symbols;
-  for (const uint32_t code : alphabet)
-    symbols.push_back({encode_char(code), char_info(code).cls == CharClass::Number,
-                       char_info(code).script, code == ' '});
-  return symbols;
-}
-
-std::vector<Symbol> Merger::words(const std::vector<std::string>& words, bool by_class) {
-  std::vector<Symbol> symbols;
-  for (const std::string& text : words) {
-    WordReader reader(text, by_class);
-    Word word;
-    if (!reader.next(word) || word.text.size() != text.size())
-      throw std::invalid_argument("'" + text + "' is not one word");
-    const bool counted = word.cls == CharClass::Letter || word.cls == CharClass::Number;
-    symbols.push_back({text, counted, word.script});
-  }
-  return symbols;
-}
 
 Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
                Screen screen)
@@ -113,44 +17,39 @@ Merger::Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, 
       screen_(std::move(screen)),
       symbols_(std::move(symbols)),
       width_(symbols_.size(), 1),
-      cells_(std::move(sequences.cells)),
-      bands_(std::move(sequences.bands)) {
-  for (const uint32_t cell : cells_)
+      sequences_(std::move(sequences)) {
+  for (const uint32_t cell : sequences_.cells)
     if (cell != kGap && cell >= symbols_.size())
       throw std::invalid_argument("a sequence holds a symbol that is not given");
-  if (!screen_.bits.empty() && screen_.bits.size() != symbols_.size())
-    throw std::invalid_argument("as many bits as symbols");
-  for (size_t band = 0, start = 0; start < cells_.size(); start += size_t{1} << kBlockBits) {
-    while (band + 1 < bands_.size() && bands_[band + 1].start <= start) ++band;
+  if (!screen_.weights.empty() && screen_.weights.size() != symbols_.size())
+    throw std::invalid_argument("as many weights as symbols");
+  const auto& bands = sequences_.bands;
+  for (size_t band = 0, start = 0; start < sequences_.cells.size();
+       start += size_t{1} << kBlockBits) {
+    while (band + 1 < bands.size() && bands[band + 1].start <= start) ++band;
     first_band_.push_back(static_cast<uint32_t>(band));
   }
-  for (const std::string& name : limits_.names) {
-    longest_name_ = std::max(longest_name_, name.size());
-    if (name.empty()) continue;
-    begins_name_[static_cast<unsigned char>(name.front())] = true;
-    ends_name_[static_cast<unsigned char>(name.back())] = true;
-  }
-  first_band_.push_back(bands_.empty() ? 0 : static_cast<uint32_t>(bands_.size() - 1));
   count_pairs();
+}
+
+// Calls visit(place, weight) for every pair of neighbouring symbols, while each is one cell wide.
+template <class Visit>
+void Merger::each_pair(Visit visit) const {
+  const auto& cells = sequences_.cells;
+  for (size_t band = 0; band < sequences_.bands.size(); ++band)
+    for (size_t i = sequences_.bands[band].start; i + 1 < sequences_.band_end(band); ++i)
+      if (cells[i] != kGap && cells[i + 1] != kGap) visit(i, sequences_.bands[band].weight);
 }
 
 void Merger::count_pairs() {
   // First all pairs with their counts, then the places of those that are frequent enough.
-  table_.assign(1 << 16, {});
-  const auto each_pair = [&](auto visit) {
-    for (size_t b = 0; b < bands_.size(); ++b) {
-      const size_t end = b + 1 < bands_.size() ? bands_[b + 1].start : cells_.size();
-      for (size_t i = bands_[b].start; i + 1 < end; ++i)
-        if (cells_[i] != kGap && cells_[i + 1] != kGap) visit(i, bands_[b].weight);
-    }
-  };
+  const auto& cells = sequences_.cells;
   std::vector<uint32_t> places;  // how many, by pair
   each_pair([&](size_t i, int64_t weight) {
-    uint32_t pair = find(cells_[i], cells_[i + 1]).pair;
+    uint32_t pair = find(cells[i], cells[i + 1]);
     if (pair == kNone) {
-      if (!may_join(cells_[i], cells_[i + 1])) return;
-      pair = static_cast<uint32_t>(pairs_.size());
-      insert({cells_[i], cells_[i + 1], 0, {}});
+      if (!limits_.allow(symbols_[cells[i]], symbols_[cells[i + 1]])) return;
+      pair = insert({cells[i], cells[i + 1], 0, {}});
       places.push_back(0);
     }
     pairs_[pair].count += weight;
@@ -158,81 +57,47 @@ void Merger::count_pairs() {
   });
   std::vector<Pair> all;
   all.swap(pairs_);
-  table_.assign(1 << 16, {});
+  index_ = FlatIndex();
   for (size_t p = 0; p < all.size(); ++p) {
-    if (all[p].count < min_count_ || !passes(all[p].left, all[p].right, all[p].count)) continue;
+    if (all[p].count < min_count_ || !passes_screen(all[p].left, all[p].right, all[p].count))
+      continue;
     all[p].places.reserve(places[p]);
     insert(std::move(all[p]));
   }
   each_pair([&](size_t i, int64_t) {
-    if (const uint32_t pair = find(cells_[i], cells_[i + 1]).pair; pair != kNone)
+    if (const uint32_t pair = find(cells[i], cells[i + 1]); pair != kNone)
       pairs_[pair].places.push_back(static_cast<uint32_t>(i));
   });
   heap_.reserve(pairs_.size());
   for (uint32_t p = 0; p < pairs_.size(); ++p) push(p);
 }
 
-// --- Looking things up
+// --- Pairs
 
-// The weight at a place, for places that come in ascending order; `band` is where the last one was.
-int64_t Merger::weight_at(uint32_t place, size_t& band) const {
-  band = std::max<size_t>(band, first_band_[place >> kBlockBits]);
-  while (band + 1 < bands_.size() && bands_[band + 1].start <= place) ++band;
-  return bands_[band].weight;
-}
-
-bool Merger::may_join(uint32_t left, uint32_t right) const {
-  const Symbol &a = symbols_[left], &b = symbols_[right];
-  return a.text.size() + b.text.size() <= limits_.bytes && a.units + b.units <= limits_.units &&
-         a.spaces + b.spaces <= limits_.spaces &&
-         (limits_.digits == kNone || digits_in_a_row(a.text, b.text) <= limits_.digits) &&
-         !(limits_.one_script && a.script && b.script && a.script != b.script) &&
-         !is_name(a.text, b.text);
-}
-
-bool Merger::is_name(const std::string& left, const std::string& right) const {
-  return begins_name_[static_cast<unsigned char>(left.front())] &&
-         ends_name_[static_cast<unsigned char>(right.back())] &&
-         left.size() + right.size() <= longest_name_ && limits_.names.contains(left + right);
-}
-
-bool Merger::passes(uint32_t left, uint32_t right, int64_t count) {
-  ++candidates_;
-  if (screen_.bits.empty() ||
-      std::log2(static_cast<double>(count)) + screen_.bits[left] + screen_.bits[right] >=
-          screen_.least ||
-      screen_.always.contains(symbols_[left].text + symbols_[right].text))
-    return true;
-  ++screened_;
-  return false;
-}
-
-// The slot of the pair, or the empty slot where it belongs.
-Merger::Slot& Merger::find(uint32_t left, uint32_t right) {
-  const size_t mask = table_.size() - 1;
-  for (size_t i = pair_hash(left, right) & mask;; i = (i + 1) & mask) {
-    Slot& slot = table_[i];
-    if (slot.pair == kNone || (slot.left == left && slot.right == right)) return slot;
-  }
-}
-
-void Merger::insert(Pair pair) {
-  if ((pairs_.size() + 1) * 2 > table_.size()) {
-    std::vector<Slot> old(table_.size() * 2);
-    old.swap(table_);
-    for (const Slot& slot : old)
-      if (slot.pair != kNone) find(slot.left, slot.right) = slot;
-  }
-  find(pair.left, pair.right) = {pair.left, pair.right, static_cast<uint32_t>(pairs_.size())};
+uint32_t Merger::insert(Pair pair) {
+  const auto number = static_cast<uint32_t>(pairs_.size());
+  index_.add(hash(pair.left, pair.right), number);
   pairs_.push_back(std::move(pair));
+  return number;
 }
 
 void Merger::lower(uint32_t left, uint32_t right, int64_t weight) {
-  const uint32_t found = find(left, right).pair;
+  const uint32_t found = find(left, right);
   if (found == kNone) return;
   Pair& pair = pairs_[found];
   pair.count -= weight;
   if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
+}
+
+bool Merger::passes_screen(uint32_t left, uint32_t right, int64_t count) {
+  ++candidates_;
+  const auto& weights = screen_.weights;
+  if (weights.empty() ||
+      std::log2(static_cast<double>(count)) + weights[left] + weights[right] >= screen_.threshold ||
+      screen_.exempt.contains(symbols_[left].text + symbols_[right].text))
+    return true;
+  ++screened_;
+  return false;
 }
 
 // Higher count, then shorter text, then code points (UTF-8 sorts like them), then shorter left
@@ -268,16 +133,6 @@ Merger::Candidate Merger::pop() {
   return top;
 }
 
-std::vector<int64_t> Merger::usage() const {
-  std::vector<int64_t> uses(symbols_.size());
-  for (size_t b = 0; b < bands_.size(); ++b) {
-    const size_t end = b + 1 < bands_.size() ? bands_[b + 1].start : cells_.size();
-    for (size_t i = bands_[b].start; i < end; ++i)
-      if (cells_[i] < kBack) uses[cells_[i]] += bands_[b].weight;
-  }
-  return uses;
-}
-
 // --- The loop
 
 size_t Merger::run(size_t count) {
@@ -296,31 +151,45 @@ size_t Merger::run(size_t count) {
   return done;
 }
 
+uint32_t Merger::add_symbol(uint32_t left, uint32_t right) {
+  symbols_.push_back(symbols_[left].joined(symbols_[right]));
+  width_.push_back(width_[left] + width_[right]);
+  auto& weights = screen_.weights;
+  if (!weights.empty()) weights.push_back(weights[left] + weights[right]);
+  for (Fresh* fresh : {&lefts_, &rights_}) {
+    fresh->weight.resize(symbols_.size());
+    fresh->seen.resize(symbols_.size());
+  }
+  new_pair_.resize(symbols_.size(), kNone);
+  return static_cast<uint32_t>(symbols_.size() - 1);
+}
+
+// The weight at a place, for places in ascending order; `band` is the band of the one before.
+int64_t Merger::weight_at(uint32_t place, size_t& band) const {
+  const auto& bands = sequences_.bands;
+  band = std::max<size_t>(band, first_band_[place >> kBlockBits]);
+  while (band + 1 < bands.size() && bands[band + 1].start <= place) ++band;
+  return bands[band].weight;
+}
+
 void Merger::apply(uint32_t pair) {
   const uint32_t a = pairs_[pair].left, b = pairs_[pair].right;
   const std::vector<uint32_t> places = std::move(pairs_[pair].places);
   merges_.push_back({a, b, pairs_[pair].count});
-  const auto joined = static_cast<uint32_t>(symbols_.size());
-  symbols_.push_back({symbols_[a].text + symbols_[b].text, symbols_[a].units + symbols_[b].units,
-                      symbols_[a].script ? symbols_[a].script : symbols_[b].script,
-                      symbols_[a].spaces + symbols_[b].spaces});
-  width_.push_back(width_[a] + width_[b]);
-  if (!screen_.bits.empty()) screen_.bits.push_back(screen_.bits[a] + screen_.bits[b]);
-  lefts_.resize(symbols_.size());
-  rights_.resize(symbols_.size());
-
+  const uint32_t joined = add_symbol(a, b);
+  auto& cells = sequences_.cells;
   size_t band = 0;
   int64_t twice = 0;  // the weight of b a that was joined on both sides: x y x y
   for (const uint32_t place : places) {
     // 1. Is the pair still there? Either half may have gone into another symbol since.
-    if (cells_[place] != a) continue;
+    if (cells[place] != a) continue;
     const uint32_t second = next(place);
-    if (cells_[second] != b) continue;
+    if (cells[second] != b) continue;
     const int64_t weight = weight_at(place, band);
     const uint32_t after = next(second);
     // 2. The neighbours gain pairs with the whole.
-    if (cells_[place - 1] != kGap) {
-      const uint32_t before = previous(place), neighbour = cells_[before];
+    if (cells[place - 1] != kGap) {
+      const uint32_t before = previous(place), neighbour = cells[before];
       if (neighbour == joined) {  // made by this very step: its pair with a is gone again
         rights_.add(a, -weight);
         twice += weight;
@@ -328,14 +197,14 @@ void Merger::apply(uint32_t pair) {
       lefts_.add(neighbour, weight);
       lefts_.entries.push_back({neighbour, before});
     }
-    if (cells_[after] != kGap) {
-      rights_.add(cells_[after], weight);
-      rights_.entries.push_back({cells_[after], place});
+    if (cells[after] != kGap) {
+      rights_.add(cells[after], weight);
+      rights_.entries.push_back({cells[after], place});
     }
     // 3. The whole takes the place of both, and no symbol begins at the second any more.
-    cells_[place] = joined;
-    cells_[second] = kBack;
-    cells_[after - 1] = kBack + (after - place);
+    cells[place] = joined;
+    cells[second] = kBack;
+    cells[after - 1] = kBack + (after - place);
   }
   // 4. And they lose as much of their pairs with the halves.
   if (twice) lower(b, a, twice);
@@ -349,24 +218,56 @@ void Merger::apply(uint32_t pair) {
 // Turns the step's new neighbours into pairs, if frequent enough and allowed to join.
 void Merger::collect(uint32_t symbol) {
   for (Fresh* fresh : {&lefts_, &rights_}) {
-    slot_.resize(symbols_.size(), kNone);
-    const uint32_t first = static_cast<uint32_t>(pairs_.size());
+    const auto first = static_cast<uint32_t>(pairs_.size());
     for (const uint32_t neighbour : fresh->touched) {
       const int64_t weight = std::exchange(fresh->weight[neighbour], 0);
       fresh->seen[neighbour] = false;
       const uint32_t left = fresh == &lefts_ ? neighbour : symbol;
       const uint32_t right = fresh == &lefts_ ? symbol : neighbour;
-      if (weight < min_count_ || !may_join(left, right) || !passes(left, right, weight)) continue;
-      slot_[neighbour] = static_cast<uint32_t>(pairs_.size());
-      insert({left, right, weight, {}});
+      if (weight >= min_count_ && limits_.allow(symbols_[left], symbols_[right]) &&
+          passes_screen(left, right, weight))
+        new_pair_[neighbour] = insert({left, right, weight, {}});
     }
     for (const auto& [neighbour, place] : fresh->entries)
-      if (slot_[neighbour] != kNone) pairs_[slot_[neighbour]].places.push_back(place);
+      if (new_pair_[neighbour] != kNone) pairs_[new_pair_[neighbour]].places.push_back(place);
     for (uint32_t p = first; p < pairs_.size(); ++p) push(p);
-    for (const uint32_t neighbour : fresh->touched) slot_[neighbour] = kNone;
+    for (const uint32_t neighbour : fresh->touched) new_pair_[neighbour] = kNone;
     fresh->touched.clear();
     fresh->entries.clear();
   }
+}
+
+// --- Reading the result
+
+Texts Merger::texts() const {
+  Texts all;
+  for (size_t i = symbols_.size() - merges_.size(); i < symbols_.size(); ++i)
+    all.push_back(symbols_[i].text);
+  return all;
+}
+
+std::vector<int64_t> Merger::counts() const {
+  std::vector<int64_t> all;
+  for (const Merge& merge : merges_) all.push_back(merge.count);
+  return all;
+}
+
+std::pair<std::vector<uint32_t>, std::vector<uint32_t>> Merger::parts() const {
+  std::pair<std::vector<uint32_t>, std::vector<uint32_t>> all;
+  for (const Merge& merge : merges_) {
+    all.first.push_back(merge.left);
+    all.second.push_back(merge.right);
+  }
+  return all;
+}
+
+std::vector<int64_t> Merger::usage() const {
+  std::vector<int64_t> uses(symbols_.size());
+  for (size_t band = 0; band < sequences_.bands.size(); ++band)
+    for (size_t i = sequences_.bands[band].start; i < sequences_.band_end(band); ++i)
+      if (const uint32_t cell = sequences_.cells[i]; cell < kBack)
+        uses[cell] += sequences_.bands[band].weight;
+  return uses;
 }
 
 }  // namespace supratok

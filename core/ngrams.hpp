@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "merge.hpp"
+#include "sequences.hpp"
 
 namespace supratok {
 
@@ -26,7 +26,7 @@ struct Ngrams {
   std::vector<int64_t> frequent;  // how many of them were frequent
 };
 
-// Windows of 2 to `longest` symbols that stand at least `min_count` times in the sequences, each
+// Windows of 2 to `longest` symbols that occur at least `min_count` times in the sequences, each
 // sequence counted by its weight. Windows that overlap all count: a a a holds "a a" twice.
 Ngrams count_ngrams(Sequences sequences, uint32_t symbols, size_t longest, int64_t min_count);
 

@@ -8,73 +8,32 @@
 
 namespace supratok {
 
-SpanTable::SpanTable(const std::vector<std::string>& words, std::vector<uint32_t> groups,
+SpanTable::SpanTable(std::vector<std::string> words, std::vector<uint32_t> groups,
                      std::vector<uint8_t> begins, size_t max_words)
-    : index_(words),
+    : words_(static_cast<uint32_t>(words.size())),
+      index_(std::move(words)),
       groups_(std::move(groups)),
       begins_(std::move(begins)),
       max_words_(max_words),
-      slots_(1024),
-      mask_(slots_.size() - 1),
       stretches_(max_words) {
-  if (groups_.size() != words.size() || begins_.size() != words.size())
+  if (groups_.size() != words_ || begins_.size() != words_)
     throw std::invalid_argument("as many groups and beginnings as words");
   for (const uint32_t group : groups_) group_count_ = std::max<size_t>(group_count_, group + 1);
   documents_.resize(group_count_);
 }
 
-// --- The trie
-
-uint32_t SpanTable::add_child(uint32_t node, uint32_t word, size_t depth) {
-  if (const uint32_t known = child(node, word); known != kNone) return known;
-  if (size() * 2 >= slots_.size()) grow();
-  const bool is_word = node < groups_.size();
-  const auto added = static_cast<uint32_t>(groups_.size() + size());
-  size_t i = mix(key(node, word)) & mask_;
-  while (slots_[i].node != kNone) i = (i + 1) & mask_;
-  slots_[i] = {key(node, word), added};
-  const size_t row = rows_.size();
-  rows_.resize(row + max_words_, kNone);
-  parents_.push_back(is_word ? kNone : static_cast<uint32_t>(node - groups_.size()));
-  if (is_word)
-    rows_[row] = node;
-  else
-    std::copy_n(&rows_[parents_.back() * max_words_], depth, &rows_[row]);
-  rows_[row + depth] = word;
-  return added;
-}
-
-void SpanTable::grow() {
-  std::vector<Slot> old(slots_.size() * 2);
-  old.swap(slots_);
-  mask_ = slots_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.node == kNone) continue;
-    size_t i = mix(slot.key) & mask_;
-    while (slots_[i].node != kNone) i = (i + 1) & mask_;
-    slots_[i] = slot;
-  }
-}
-
 // --- Finding and counting
-
-// Words know no newlines (text.hpp): here whitespace that holds one is told apart, for a line ends
-// there.
-static CharClass unit_class(const Word& word) {
-  if (word.cls != CharClass::Space) return word.cls;
-  for (size_t i = 0; i < word.text.size(); i += char_bytes(word.text[i]))
-    if (char_info(decode_char(word.text.data() + i)).cls == CharClass::Newline)
-      return CharClass::Newline;
-  return CharClass::Space;
-}
 
 void SpanTable::read(std::string_view document, std::vector<Unit>& units) const {
   units.clear();
   WordReader reader(document);
   for (Word word; reader.next(word);) {
     const uint64_t hash = hash_bytes(word.text);
-    const bool letters = word.cls == CharClass::Letter;
-    units.push_back({word.text, hash, letters ? index_.find(word.text, hash) : kNone, unit_class(word)});
+    const uint32_t place =
+        word.cls == CharClass::Letter ? index_.find(word.text, hash) : WordIndex::kNone;
+    // Words know no newlines (text.hpp), but a span's neighbour may be the end of a line.
+    const bool newline = word.cls == CharClass::Space && has_class(word.text, CharClass::Newline);
+    units.push_back({word.text, hash, place, newline ? CharClass::Newline : word.cls});
   }
 }
 
@@ -86,14 +45,22 @@ size_t SpanTable::find_at(const std::vector<Unit>& units, size_t i, const PairSk
   for (; length < max_words_ && i + length < units.size(); ++length) {
     const Unit &before = units[i + length - 1], &unit = units[i + length];
     if (unit.word == kNone || pairs.bound(before.hash, unit.hash) < floor) break;
-    node = add_child(node, unit.word, length);
+    uint32_t span = child(node, unit.word);
+    if (span == kNone) {
+      span = static_cast<uint32_t>(size());
+      keys_.push_back(FlatCounts::pair(node, unit.word));
+      children_.add(mix(keys_.back()), span);
+    }
+    node = words_ + span;
   }
   return length;
 }
 
-SpanTable::Found SpanTable::find(const std::vector<std::string_view>& documents,
-                                 const PairSketch& pairs, uint32_t floor) {
-  Found found;
+std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>> SpanTable::find(const Texts& documents,
+                                                                            const PairSketch& pairs,
+                                                                            uint32_t floor) {
+  int64_t spans = 0, rare = 0, not_beginning = 0;
+  std::vector<int64_t> by_class(static_cast<size_t>(CharClass::Extend) + 1);
   std::vector<Unit> units;
   for (const std::string_view document : documents) {
     read(document, units);
@@ -102,26 +69,26 @@ SpanTable::Found SpanTable::find(const std::vector<std::string_view>& documents,
       size_t letters = 0;  // in a row
       while (letters < most && units[i + letters].cls == CharClass::Letter) ++letters;
       if (letters < most)
-        found.by_class[static_cast<size_t>(units[i + letters].cls)] +=
+        by_class[static_cast<size_t>(units[i + letters].cls)] +=
             static_cast<int64_t>(most - std::max<size_t>(letters, 1));
       if (letters < 2) continue;
       const auto stretches = static_cast<int64_t>(letters - 1);
       const bool known = units[i].word != kNone;
       if (known && !begins_[units[i].word]) {
-        found.not_beginning += stretches;
+        not_beginning += stretches;
         continue;
       }
       const auto good = known ? static_cast<int64_t>(find_at(units, i, pairs, floor)) - 1 : 0;
-      found.spans += good;
-      found.rare += stretches - good;
+      spans += good;
+      rare += stretches - good;
     }
   }
   occurrences_.assign(size(), 0);
   documents_.assign(group_count_ + size(), 0);
-  return found;
+  return {spans, rare, not_beginning, std::move(by_class)};
 }
 
-void SpanTable::add(const std::vector<std::string_view>& documents) {
+void SpanTable::add(const Texts& documents) {
   static thread_local std::vector<Unit> units;
   static thread_local std::vector<uint32_t> last_in;  // the document, from 1, that had it last
   last_in.assign(documents_.size(), 0);
@@ -155,15 +122,28 @@ void SpanTable::add(const std::vector<std::string_view>& documents) {
 }
 
 SpanTable::Counts SpanTable::take_counts() {
-  const auto groups = static_cast<std::ptrdiff_t>(group_count_);
+  const auto groups = documents_.begin() + static_cast<std::ptrdiff_t>(group_count_);
   Counts counts{occurrences_,
-                {documents_.begin() + groups, documents_.end()},
-                {documents_.begin(), documents_.begin() + groups},
+                {groups, documents_.end()},
+                {documents_.begin(), groups},
                 stretches_,
                 std::exchange(read_, 0)};
   for (auto* zeroed : {&occurrences_, &documents_, &stretches_})
     std::fill(zeroed->begin(), zeroed->end(), 0);
   return counts;
+}
+
+std::vector<uint32_t> SpanTable::rows() const {
+  std::vector<uint32_t> rows(size() * max_words_, kNone);
+  for (uint32_t span = 0; span < size(); ++span) {
+    uint32_t* row = &rows[span * max_words_];
+    if (const uint32_t start = shorter(span); start == kNone)
+      *row++ = static_cast<uint32_t>(keys_[span] >> 32);
+    else  // a shorter span comes first, so its row is complete
+      for (const uint32_t* word = &rows[start * max_words_]; *word != kNone;) *row++ = *word++;
+    *row = static_cast<uint32_t>(keys_[span]);
+  }
+  return rows;
 }
 
 // --- NeighbourTable
@@ -181,7 +161,7 @@ NeighbourTable::NeighbourTable(const SpanTable& table, const std::vector<uint32_
   }
 }
 
-void NeighbourTable::add(const std::vector<std::string_view>& documents) {
+void NeighbourTable::add(const Texts& documents) {
   static thread_local std::vector<Unit> units;
   static thread_local SharedCounts::Batch batch;
   std::string texts;  // of all neighbours found here, end to end
@@ -208,14 +188,12 @@ void NeighbourTable::add(const std::vector<std::string_view>& documents) {
   }
   starts.push_back(texts.size());
   batch.clear();
-  for (size_t i = 0; i + 1 < starts.size(); ++i) {
-    const auto text = std::string_view(texts).substr(starts[i], starts[i + 1] - starts[i]);
-    batch.add(text, hash_bytes(text), 1);
-  }
+  for (size_t i = 0; i + 1 < starts.size(); ++i)
+    batch.add(std::string_view(texts).substr(starts[i], starts[i + 1] - starts[i]), 1);
   neighbours_.add(batch);
 }
 
-NeighbourTable::Summary NeighbourTable::summary() const {
+std::array<std::vector<double>, 4> NeighbourTable::summary() const {
   std::vector<std::pair<uint32_t, int64_t>> rows;
   rows.reserve(neighbours_.size());
   neighbours_.each([&](std::string_view text, int64_t count) {
@@ -224,9 +202,8 @@ NeighbourTable::Summary NeighbourTable::summary() const {
     rows.emplace_back(which, count);
   });
   std::sort(rows.begin(), rows.end());  // so that sums do not depend on the table's order
-  Summary summary;
-  for (auto* columns : {&summary.entropies, &summary.peaks})
-    for (auto& column : *columns) column.assign(size_, 0.0);
+  std::array<std::vector<double>, 4> summary;
+  for (auto& column : summary) column.assign(size_, 0.0);
   for (size_t i = 0, end; i < rows.size(); i = end) {
     int64_t total = 0;
     for (end = i; end < rows.size() && rows[end].first == rows[i].first; ++end)
@@ -236,9 +213,9 @@ NeighbourTable::Summary NeighbourTable::summary() const {
       const double share = static_cast<double>(rows[r].second) / static_cast<double>(total);
       entropy -= share * std::log2(share);
     }
-    const uint32_t which = rows[i].first;
-    summary.entropies[which % 2][which / 2] = entropy;
-    summary.peaks[which % 2][which / 2] =
+    const size_t side = rows[i].first % 2, place = rows[i].first / 2;
+    summary[side * 2][place] = entropy;
+    summary[side * 2 + 1][place] =
         static_cast<double>(rows[end - 1].second) / static_cast<double>(total);
   }
   return summary;

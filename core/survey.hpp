@@ -1,26 +1,28 @@
-// What an encoder makes of documents: how often each entry is used, in how many documents, and
-// which entries stand side by side how often.
+// How an encoder encodes documents: how often each entry is used, in how many documents, and which
+// entries are neighbours how often.
 //
-// There are far more pairs than can be held. So a first reading bounds them in a sketch, and a
+// There are far more pairs than fit into memory. So a first reading bounds them in a sketch, and a
 // second counts those exactly that may have been seen often enough.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <optional>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
-#include "counts.hpp"
 #include "encode.hpp"
+#include "pair_sketch.hpp"
+#include "text.hpp"
+#include "text_counts.hpp"
 
 namespace supratok {
 
 class Survey {
  public:
-  // Without a sketch (0 bits) pairs are not looked at.
+  // With a sketch of 0 bits it ignores pairs.
   Survey(const Encoder& encoder, int sketch_bits);
-  void add(const std::vector<std::string_view>& documents);
+  void add(const Texts& documents);
 
   std::vector<int64_t> uses, documents;  // by entry
   std::optional<PairSketch> pairs;
@@ -30,17 +32,14 @@ class Survey {
   std::mutex lock_;
 };
 
-// Pairs of neighbouring entries that the survey saw perhaps `floor` times or more, counted.
+// Counts the pairs of neighbouring entries that the survey may have seen `floor` times or more.
 class Neighbours {
  public:
-  struct Row {
-    uint32_t left, right;
-    int64_t count;
-  };
   Neighbours(const Encoder& encoder, const Survey& survey, uint32_t floor);
-  void add(const std::vector<std::string_view>& documents);
-  // Those seen so often indeed: most frequent first, equals by left, then right.
-  std::vector<Row> rows() const;
+  void add(const Texts& documents);
+  // Left entries, right entries and counts of the pairs that were indeed seen so often: most
+  // frequent first, equals by left, then right.
+  std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, std::vector<int64_t>> rows() const;
 
  private:
   const Encoder& encoder_;

@@ -2,22 +2,18 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 namespace supratok {
 namespace {
 
 struct Range {
   uint32_t first;
-  uint8_t cls;
-  uint8_t script;
+  uint8_t cls, script;
 };
 
 constexpr Range ranges[] = {
 #include "unicode_table.inc"
 };
-
-constexpr uint32_t kCodePoints = 0x110000;
 
 std::vector<CharInfo> flat_table() {
   std::vector<CharInfo> table(kCodePoints);

@@ -1,15 +1,18 @@
-// Text as the core sees it: UTF-8 bytes, characters with a class and a script, and words.
+// Text as the core reads it: UTF-8 bytes, characters with a class and a script, and words.
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace supratok {
 
-// The five supercategories of characters, with newlines told apart from other separators and
-// controls. Combining marks and joiners (Extend) take the class of the character they follow.
+using Texts = std::vector<std::string_view>;
+
+// Paper 3.4: the five supercategories of characters; newlines are kept apart from other separators
+// and from controls. Combining marks and joiners (Extend) take the class of the character they
+// follow.
 enum class CharClass : uint8_t { Letter, Punct, Number, Space, Newline, Control, Extend };
 
 struct CharInfo {
@@ -17,6 +20,7 @@ struct CharInfo {
   uint8_t script;  // 0: common to all scripts
 };
 
+constexpr uint32_t kCodePoints = 0x110000;
 extern const CharInfo* const char_table;  // by code point
 
 inline CharInfo char_info(uint32_t code_point) {
@@ -28,8 +32,13 @@ inline size_t char_bytes(unsigned char lead) {
   return lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
 }
 
-// Decodes the character at `p`. Invariant: the text is valid UTF-8 (the binding made it from a
-// str).
+// Whether a byte is the first of a character.
+inline bool leads_char(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0) != 0x80;
+}
+
+// Decodes the character at `p`. Invariant: texts are valid UTF-8, for bindings make them from a
+// str.
 inline uint32_t decode_char(const char* p) {
   const auto* u = reinterpret_cast<const unsigned char*>(p);
   if (u[0] < 0x80) return u[0];
@@ -48,11 +57,40 @@ inline std::string encode_char(uint32_t code) {
           byte(0x80 | (code >> 6 & 0x3f)), byte(0x80 | (code & 0x3f))};
 }
 
-// A word: characters of one class and one script, with the one plain space that stands before it.
-// Newlines and other whitespace are one class here: an indentation is one word.
+// Calls visit(code point) for each character of a text.
+template <class Visit>
+void each_char(std::string_view text, Visit visit) {
+  for (size_t i = 0; i < text.size(); i += char_bytes(text[i])) visit(decode_char(&text[i]));
+}
+
+// Removes the last character of a text, which is not empty, and returns its code point.
+inline uint32_t take_last_char(std::string_view& text) {
+  size_t start = text.size() - 1;
+  while (!leads_char(text[start])) --start;
+  const uint32_t code = decode_char(&text[start]);
+  text.remove_suffix(text.size() - start);
+  return code;
+}
+
+// Whether a text holds a character of a class.
+inline bool has_class(std::string_view text, CharClass cls) {
+  bool found = false;
+  each_char(text, [&](uint32_t code) { found |= char_info(code).cls == cls; });
+  return found;
+}
+
+// The first script in a text that is not common to all; 0 if there is none.
+inline uint8_t script_of(std::string_view text) {
+  for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
+    if (const CharInfo info = char_info(decode_char(&text[i])); info.script) return info.script;
+  return 0;
+}
+
+// A word: characters of one class and one script, with the single plain space before it. Newlines
+// and other whitespace are one class here, so an indentation is one word.
 // "Hello, big  world\n" -> "Hello" "," " big" " " " world" "\n"
-// Or, not cut by class: whatever stands between whitespace; it counts as letters of no script.
-// "Hello, big  world\n" -> "Hello," " big" " " " world" "\n"
+// Or, not cut by class: all characters between whitespace; such a word counts as letters of no
+// script. "Hello, big  world\n" -> "Hello," " big" " " " world" "\n"
 struct Word {
   std::string_view text;
   CharClass cls;
@@ -63,7 +101,7 @@ struct Word {
   bool joinable() const { return cls <= CharClass::Number; }
 };
 
-// Cuts a text into words, in order, leaving nothing out: the words' texts add up to the text.
+// Cuts a text into words, in order and without gaps: the words' texts add up to the text.
 class WordReader {
  public:
   explicit WordReader(std::string_view text, bool by_class = true)
@@ -109,7 +147,7 @@ class WordReader {
     return info.cls <= CharClass::Number || info.cls == CharClass::Extend;
   }
 
-  // Whether the character at pos_ belongs to `word`, whose script it may settle.
+  // Whether the character at pos_ belongs to `word`; if so, it may settle the word's script.
   bool continues(Word& word) {
     const CharInfo info = at(pos_);
     if (info.cls == CharClass::Extend) return word.cls <= CharClass::Number;
@@ -126,52 +164,5 @@ class WordReader {
   bool by_class_;
   size_t pos_ = 0;
 };
-
-// The first script in a text that is not common to all; 0 if there is none.
-inline uint8_t script_of(std::string_view text) {
-  for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
-    if (const CharInfo info = char_info(decode_char(text.data() + i)); info.script)
-      return info.script;
-  return 0;
-}
-
-// A 64-bit hash that is the same on every machine: it decides no result, only places in tables.
-inline uint64_t mix(uint64_t value) {
-  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
-  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
-  return value ^ value >> 32;
-}
-
-inline uint64_t hash_bytes(std::string_view text) {
-  uint64_t hash = 0x9e3779b97f4a7c15ull ^ text.size();
-  const char* p = text.data();
-  size_t left = text.size();
-  for (; left >= 8; left -= 8, p += 8) {
-    uint64_t chunk;
-    std::memcpy(&chunk, p, 8);
-    hash = mix(hash ^ chunk) + chunk;
-  }
-  uint64_t tail = 0;
-  std::memcpy(&tail, p, left);
-  return mix(hash ^ tail);
-}
-
-// Whether two stretches of bytes are equal; without a call for short ones, as most words are.
-inline bool same_bytes(const char* a, const char* b, size_t size) {
-  const auto eight = [](const char* p) {
-    uint64_t chunk;
-    std::memcpy(&chunk, p, 8);
-    return chunk;
-  };
-  if (size > 16) return std::memcmp(a, b, size) == 0;
-  if (size >= 8) return eight(a) == eight(b) && eight(a + size - 8) == eight(b + size - 8);
-  for (size_t i = 0; i < size; ++i)
-    if (a[i] != b[i]) return false;
-  return true;
-}
-
-inline uint64_t hash_pair(uint64_t left, uint64_t right) {
-  return mix(left * 0x9e3779b97f4a7c15ull ^ right);
-}
 
 }  // namespace supratok

@@ -1,19 +1,14 @@
-"""Tables of counts: written, read and added up to the table of the whole."""
+"""Tables of counts: words, and the pairs of words in runs."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 from supratok.common import _core
-from supratok.learn import tables
 from supratok.reference import words as reference_words
 from texts import HOSTILE, corpus, prose
 
 BITS = 12
-JOINTS = {"cross_sentence": True, "cross_colon": True, "numbers": True}
 
 
 def words_of(documents: list[str], threads: int = 1) -> _core.WordTable:
@@ -22,7 +17,7 @@ def words_of(documents: list[str], threads: int = 1) -> _core.WordTable:
     return table
 
 
-def rows(table: _core.WordTable | _core.RunTable) -> dict[str, int]:
+def rows(table: _core.WordTable) -> dict[str, int]:
     texts, counts = table.rows()
     assert len(texts) == len(table)
     return dict(zip(texts, counts.tolist(), strict=True))
@@ -44,44 +39,17 @@ def test_rows_are_sorted() -> None:
     assert keys == sorted(keys)
 
 
-def test_pieces_add_up_to_the_whole(tmp_path: Path) -> None:
+def test_no_order_of_documents_and_no_threads_change_a_table() -> None:
     documents = prose(1, 200) + corpus(3, 50)
-    whole = words_of(documents)
-    summed = _core.WordTable(BITS)
-    for piece in range(3):
-        tables.save(words_of(documents[piece::3]), tmp_path / f"{piece}.npz")
-    for piece in (2, 0, 1):
-        tables.add(summed, tmp_path / f"{piece}.npz")
-    assert rows(summed) == rows(whole)
-    assert np.array_equal(summed.sketch(), whole.sketch())
-
+    whole, backwards = words_of(documents), words_of(documents[::-1], 3)
+    assert rows(whole) == rows(backwards)
     known = list(rows(whole))
-    total = _core.RunTable(known, whole, _core.Joints(**JOINTS), 2)
-    total.count(documents, 2)
-    parts = _core.RunTable(known, summed, _core.Joints(**JOINTS), 2)
-    for piece in range(3):
-        part = _core.RunTable(known, summed, _core.Joints(**JOINTS), 2)
-        part.count(documents[piece::3], 1)
-        tables.save(part, tmp_path / "runs.npz")
-        tables.add(parts, tmp_path / "runs.npz")
-    assert rows(parts) == rows(total)
-
-
-def test_the_same_table_gives_the_same_file(tmp_path: Path) -> None:
-    documents = corpus(4, 80)
-    tables.save(words_of(documents, 1), tmp_path / "a.npz")
-    tables.save(words_of(documents[::-1], 3), tmp_path / "b.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-
-
-def test_words_and_runs_do_not_mix(tmp_path: Path) -> None:
-    words = words_of(["a b"])
-    tables.save(words, tmp_path / "words.npz")
-    runs = _core.RunTable(["a"], words, _core.Joints(**JOINTS), 1)
-    with pytest.raises(ValueError, match=r"words\.npz: a table of words cannot be added"):
-        tables.add(runs, tmp_path / "words.npz")
-    with pytest.raises(ValueError, match="different sizes"):
-        tables.add(_core.WordTable(BITS + 1), tmp_path / "words.npz")
+    ngrams = []
+    for words, texts, threads in ((whole, documents, 1), (backwards, documents[::-1], 3)):
+        table = _core.RunTable(known, words, _core.Joints(), 2)
+        table.count(texts, threads)
+        ngrams.append([column.tolist() for column in table.ngrams(4, 1)])
+    assert ngrams[0] == ngrams[1]
 
 
 def test_the_sketch_never_bounds_too_low() -> None:
@@ -90,18 +58,17 @@ def test_the_sketch_never_bounds_too_low() -> None:
     words = words_of(documents)
     known = list(rows(words))
     floor = 5
-    table = _core.RunTable(known, words, _core.Joints(**JOINTS), floor)
+    table = _core.RunTable(known, words, _core.Joints(), floor)
     table.count(documents, 1)
     pairs: dict[tuple[str, str], int] = {}
     for text in documents:
         split = reference_words.split_words(text)
         for pair in zip(split, split[1:], strict=False):
             pairs[pair] = pairs.get(pair, 0) + 1
-    found: dict[tuple[str, str], int] = {}
-    for run, count in rows(table).items():
-        split = reference_words.split_words(run)
-        for pair in zip(split, split[1:], strict=False):
-            found[pair] = found.get(pair, 0) + count
+    found = {
+        (known[left], known[right]): count
+        for left, right, count in zip(*(c.tolist() for c in table.ngrams(2, 1)[:3]), strict=True)
+    }
     for pair, count in pairs.items():
         if count >= floor:
             assert found[pair] == count

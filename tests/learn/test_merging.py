@@ -23,9 +23,9 @@ from texts import corpus, prose
 
 def merger_over(words: dict[str, int], alphabet: str) -> _core.Merger:
     table = _core.WordTable(10)
-    table.add_rows(list(words), np.array(list(words.values())))
+    table.count((word for word, count in words.items() for _ in range(count)), 1)
     codes = [ord(char) for char in alphabet]
-    limits = _core.Limits(bytes=64, units=3, one_script=False)
+    limits = _core.Limits(bytes=64, digits=3)
     sequences = _core.Sequences.of_words(table, codes)
     return _core.Merger.over_characters(sequences, codes, limits, 1)
 
@@ -47,7 +47,7 @@ def test_uses_after_some_merges_equal_those_of_a_loop_that_stops_there(seed: int
     alphabet = choose_alphabet(table, recipe)
     words = learn_traditional(alphabet, table, ScriptRules(), recipe, Progress())
     codes = [ord(token.text) for token in alphabet]
-    limits = _core.Limits(bytes=64, units=3, one_script=False, names=sorted(recipe.names))
+    limits = _core.Limits(bytes=64, digits=3, names=sorted(recipe.names))
     for merges in (0, 1, 7, len(words.texts) // 2, len(words.texts)):
         sequences = _core.Sequences.of_words(table, codes)
         merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)

@@ -19,7 +19,6 @@ from supratok import Boundaries, Recipe, reference
 from supratok.common import _core
 from supratok.corpus import split
 from supratok.learn.scripts import (
-    adjusted,
     find_script_rules,
     hamza_changes,
     mine_suffixes,
@@ -37,7 +36,7 @@ SMALL = Scripts(gate=4, suffixes=12, suffix_weight=0.5, hamza=0.5)
 
 def table_of(words: Mapping[str, int], by_class: bool = True) -> _core.WordTable:
     table = _core.WordTable(10, by_class)
-    table.add_rows(list(words), np.array(list(words.values()), dtype=np.int64))
+    table.count((word for word, count in words.items() for _ in range(count)), 1)
     return table
 
 
@@ -173,18 +172,29 @@ def test_splitting_by_example() -> None:
     }  # fmt: skip
 
 
-def test_changed_counts_vanish_at_zero_and_come_back() -> None:
+def test_changed_counts_vanish_at_zero_and_the_table_keeps_its_own() -> None:
     words = {" okullar": 4, "lar": 1, "x": 2}
     table = table_of(words)
-    before = table.characters()
     alphabet = [ord(char) for char in " okular"]
-    whole = len(_core.Sequences.of_words(table, alphabet))
-    with adjusted(table, {" okullar": -4, " okul": 4, "lar": 4}):
-        assert rows(table) == {" okul": 4, "lar": 5, "x": 2}
-        assert np.array_equal(table.characters(), before)
-        assert len(_core.Sequences.of_words(table, alphabet)) == 1 + 6 + 4
+    limits = _core.Limits(bytes=64, digits=3)
+
+    def merged(sequences: _core.Sequences) -> dict[str, int]:
+        merger = _core.Merger.over_characters(sequences, alphabet, limits, 1)
+        merger.run(99)
+        return dict(zip(merger.texts(), merger.counts().tolist(), strict=True))
+
+    by = np.array([-4, 4, 4])
+    changed = _core.Sequences.of_words(table, alphabet, changes=[" okullar", " okul", "lar"], by=by)
+    assert len(changed) == 1 + 6 + 4
+    counts = merged(changed)
+    assert (counts[" okul"], counts["lar"]) == (4, 5)
+    assert " okullar" not in counts
     assert rows(table) == words
-    assert len(_core.Sequences.of_words(table, alphabet)) == whole == 1 + 9 + 4
+    whole = _core.Sequences.of_words(table, alphabet)
+    assert len(whole) == 1 + 9 + 4
+    assert merged(whole)[" okullar"] == 4
+    with pytest.raises(ValueError, match="as many"):
+        _core.Sequences.of_words(table, alphabet, changes=["x"], by=by)
 
 
 @given(st.dictionaries(st.text("aklrıädn ", min_size=1, max_size=9), st.integers(1, 50)))
@@ -210,8 +220,10 @@ def test_hamza_by_example() -> None:
     st.dictionaries(st.text("اأإآٱوؤيئىء\u0654 ", min_size=1, max_size=4), st.integers(1, 99)),
     st.sampled_from([0.0, 0.1, 0.5, 1.0]),
 )
-def test_hamza_equals_the_reference(words: dict[str, int], share: float) -> None:
-    arabic = table_of(words).rows_of_script(_core.char_class("ا")[1])
+def test_hamza_equals_the_reference(texts: dict[str, int], share: float) -> None:
+    table = table_of(texts)
+    words = rows(table)
+    arabic = table.rows_of_script(_core.char_class("ا")[1])
     pairs = list(zip(arabic[0], arabic[1].tolist(), strict=True))
     changes, _ = hamza_changes(pairs, share)
     expected = reference_scripts.pool_hamza(Counter(words), share)

@@ -22,7 +22,7 @@ from supratok.corpus.split import digest
 from supratok.learn import multiword, prune
 from supratok.learn import scripts as learn_scripts
 from supratok.learn import words as learn_words
-from supratok.recipe import Curation, Expressions, Screen, Seeds
+from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
 from supratok.reference import curation, passes, phrases, scripts, words
 from supratok.tokenizer import BYTES
 from texts import any_text, corpus, multilingual, prose
@@ -96,9 +96,8 @@ def test_sentences_and_colons_end_at_the_same_characters() -> None:
     marks = [char for char in EVERY if words.class_of(char) == words.PUNCT]
     rules = Boundaries.careful()
     for by_class in (True, False):
-        joints = _core.Joints(
-            cross_sentence=False, cross_colon=False, numbers=False, by_class=by_class
-        )
+        aware = Scripts() if by_class else None
+        joints = learn_words.joints(Recipe(vocab_size=300, boundaries=rules, scripts=aware))
         for char in marks:
             for left in (char, f"{char})", f".{char}"):
                 if len(words.split_words(left, by_class)) > 1:

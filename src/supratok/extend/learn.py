@@ -21,7 +21,7 @@ from ..common.progress import Progress
 from ..corpus import Corpus
 from ..corpus.split import Split
 from ..formats.huggingface.document import bare, encode_spelled
-from ..learn import tables
+from ..learn.count import SKETCH_BITS
 from ..learn.crossover import count_that_fills
 from ..learn.merging import PhraseMerges, lower_floor_until_exact, run_merges
 from ..learn.screen import Wanted
@@ -52,7 +52,7 @@ def learn(
 ) -> Learnt:
     """Merges that make `add` new tokens, or as many as the corpus has."""
     split = Split(corpus, recipe.curation, threads, progress)
-    words = _core.WordTable(tables.SKETCH_BITS)
+    words = _core.WordTable(SKETCH_BITS)
     decided = split.decide("words")
     words.count((glue.as_counted(base.run, document.text) for document in decided), threads)
     progress.end(words=len(words), documents=split.documents)
@@ -85,7 +85,7 @@ def _texts(base: Base, split: Split, phase: str) -> Iterator[str]:
 
 def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
     rules = recipe.boundaries
-    limits = _core.Limits(bytes=rules.max_bytes, units=rules.max_words, one_script=rules.one_script)
+    limits = _core.Limits(bytes=rules.max_bytes, words=rules.max_words, one_script=rules.one_script)
     return _core.Merger.over_words(_core.Sequences.of_runs(table), units, limits, floor)
 
 

@@ -11,7 +11,9 @@ from ..common.progress import Progress
 from ..corpus.languages import language_of
 from ..corpus.split import Split
 from ..recipe import Recipe
-from . import tables
+
+# Choice: 2**24 counters of 32 bits, 64 MB, bound the counts of word pairs (core/pair_sketch.hpp).
+SKETCH_BITS = 24
 
 _PORTION = 4_000_000  # characters of a language that are counted at once
 
@@ -30,7 +32,7 @@ def count_words(
 ) -> tuple[_core.WordTable, dict[str, LanguageWords]]:
     """The words of the training documents; and again those of Turkish and of Finnish documents, if
     the recipe has rules for them."""
-    words = _core.WordTable(tables.SKETCH_BITS, recipe.scripts is not None)
+    words = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
     by_language: dict[str, LanguageWords] = {}
     if recipe.scripts is not None and recipe.scripts.weighs_suffixes:
         words.count(_by_language(split, by_language, threads), threads)

@@ -171,9 +171,9 @@ class _PhrasePass:
         recipe, rules = self._recipe, self._recipe.boundaries
         limits = _core.Limits(
             bytes=rules.max_bytes,
-            units=rules.max_words,
+            words=rules.max_words,
             one_script=rules.one_script,
-            digits=rules.max_digits,
+            digits_in_row=rules.max_digits,
             names=sorted(recipe.names),
         )
         bits, least = pair_bits(self._table, counts, recipe.screen)

@@ -24,15 +24,15 @@ def learn_at_once(
 ) -> Learnt:
     """The alphabet and all merges. A token of one word is born "traditional", of several
     "multiword"."""
-    table, rules = _core.StretchTable(joints(recipe)), recipe.boundaries
+    table, rules = _core.WordTable(1, recipe.scripts is not None, joints(recipe)), recipe.boundaries
     table.count(split.texts("stretches"), threads)
     progress.end(stretches=len(table))
     codes = [ord(token.text) for token in alphabet]
-    sequences = _core.Sequences.of_stretches(table, codes)
+    sequences = _core.Sequences.of_words(table, codes)
     del table  # frees its memory
     limits = _core.Limits(
         bytes=rules.max_bytes,
-        units=rules.max_digits,
+        digits=rules.max_digits,
         one_script=rules.one_script and recipe.scripts is not None,
         spaces=rules.max_words,
         names=sorted(recipe.names),

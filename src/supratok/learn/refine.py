@@ -29,7 +29,7 @@ from ..common.progress import Progress
 from ..corpus.split import Split
 from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
-from . import tables
+from .count import SKETCH_BITS
 from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
 from .words import may_be_token
 
@@ -113,7 +113,7 @@ def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
     """Two readings: the uses of tokens, then the neighbours that occur as often as the weakest of
     them is used."""
     encoder = _encoder(tokens, recipe)
-    survey = _core.Survey(encoder, tables.SKETCH_BITS)
+    survey = _core.Survey(encoder, SKETCH_BITS)
     survey.count(texts.training(), texts.threads)
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])

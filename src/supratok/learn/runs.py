@@ -14,7 +14,7 @@ from ..common import _core
 from ..common.progress import Progress
 from ..corpus.split import Split
 from ..recipe import Recipe
-from . import tables
+from .count import SKETCH_BITS
 from .words import UNSPACED, joints
 
 
@@ -35,7 +35,7 @@ def count_runs(
     table = _core.RunTable(known, words, joints(recipe), floor, pieces, scripts)
     counts = words.counts_of(known)
     if pieces is not None:
-        counts = table.bound_units(split.texts("pieces"), threads, tables.SKETCH_BITS)
+        counts = table.bound_units(split.texts("pieces"), threads, SKETCH_BITS)
         progress.end()
     table.count(split.texts("runs"), threads)
     progress.end(runs=len(table))

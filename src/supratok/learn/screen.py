@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..recipe import Recipe, Screen
-from . import tables
+from .count import SKETCH_BITS
 from .words import Kind
 
 Counts = NDArray[np.int64]
@@ -77,7 +77,7 @@ class Wanted:
         """Of each entry from `first` on: whether it is used in enough documents, and whether it
         ends at boundaries. `read` starts a reading of the text, for a phase of this name; only
         boundaries need a second one."""
-        survey = _core.Survey(encoder, tables.SKETCH_BITS if self.bits > 0 else 0)
+        survey = _core.Survey(encoder, SKETCH_BITS if self.bits > 0 else 0)
         survey.count(read("documents"), threads)
         spread = survey.documents()[first:] >= self.documents
         if not self.bits > 0:

@@ -15,8 +15,7 @@ Only the counts of the traditional pass change, never the text.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -84,18 +83,6 @@ def find_script_rules(
 
 def _rows(rows: tuple[list[str], np.ndarray[Any, np.dtype[np.int64]]]) -> list[tuple[str, int]]:
     return list(zip(rows[0], rows[1].tolist(), strict=True))
-
-
-@contextmanager
-def adjusted(table: _core.WordTable, changes: Mapping[str, int]) -> Iterator[None]:
-    """Change the counts of the table inside a `with` block. A copy would take as much memory."""
-    texts = list(changes)
-    counts = np.fromiter(changes.values(), dtype=np.int64, count=len(texts))
-    table.add_rows(texts, counts)
-    try:
-        yield
-    finally:
-        table.add_rows(texts, -counts)
 
 
 # --- Turkish and Finnish

@@ -14,7 +14,7 @@ from ..common.progress import Progress
 from ..recipe import Recipe
 from ..tokenizer import Token
 from .merging import Parts, run_merges, uses_without
-from .scripts import ScriptRules, adjusted
+from .scripts import ScriptRules
 
 
 @dataclass
@@ -54,12 +54,13 @@ def learn_traditional(
     room = recipe.room(recipe.learnt_size) - len(alphabet)
     progress.start("traditional", room, "merges")
     codes = [ord(token.text) for token in alphabet]
-    with adjusted(words, rules.changes):
-        sequences = _core.Sequences.of_words(words, codes, rules.bigrams, rules.gate)
+    by = np.fromiter(rules.changes.values(), dtype=np.int64, count=len(rules.changes))
+    sequences = _core.Sequences.of_words(
+        words, codes, rules.bigrams, rules.gate, list(rules.changes), by
+    )
     limits = _core.Limits(
         bytes=recipe.boundaries.max_bytes,
-        units=recipe.boundaries.max_digits,
-        one_script=False,
+        digits=recipe.boundaries.max_digits,
         names=sorted(recipe.names),
     )
     merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)

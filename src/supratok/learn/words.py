@@ -60,14 +60,25 @@ def is_one_word(text: str, recipe: Recipe) -> bool:
     return len(_core.split_words(text, recipe.scripts is not None)) == 1
 
 
+# Choice: the marks that end a sentence. Chinese and Japanese ones always do; those of other scripts
+# (the last three are Devanagari and Arabic) do so before a space: "3.5" ends none. Closing marks
+# may come in between: he said "No." Then
+_STOPS = "。！？｡"
+_SPACED_STOPS = ".!?…।؟۔"
+_CLOSING = "\"')]}’”»」』）"
+
+
 def joints(recipe: Recipe) -> _core.Joints:
-    """Which neighbouring words may share a token."""
+    """Which neighbouring words may share a token: not the last word of a sentence and the first of
+    the next, nor words on both sides of a colon and a space, unless the recipe says so."""
     rules = recipe.boundaries
     return _core.Joints(
-        cross_sentence=rules.cross_sentence,
-        cross_colon=rules.cross_colon,
-        numbers=rules.numbers_in_phrases,
         by_class=recipe.scripts is not None,
+        numbers=rules.numbers_in_phrases,
+        stops="" if rules.cross_sentence else _STOPS,
+        spaced_stops="" if rules.cross_sentence else _SPACED_STOPS,
+        closing=_CLOSING,
+        spaced_ends="" if rules.cross_colon else ":",
     )
 
 

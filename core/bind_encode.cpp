@@ -1,0 +1,124 @@
+// Encoders, and surveys of their encodings.
+#include <optional>
+#include <stdexcept>
+
+#include "bind.hpp"
+#include "encodings.hpp"
+#include "survey.hpp"
+
+namespace supratok {
+namespace {
+
+nb::list to_list(const Ids& ids) {
+  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ids.size())));
+  if (!list.is_valid()) throw nb::python_error();
+  for (size_t i = 0; i < ids.size(); ++i) {
+    PyObject* number = PyLong_FromUnsignedLong(ids[i]);
+    if (!number) throw nb::python_error();
+    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
+  }
+  return list;
+}
+
+// Releases the GIL only if the text is long enough to be worth it.
+Ids encode(const Encoder& encoder, nb::str text) {
+  Ids ids;
+  const std::string_view utf8 = view(text);
+  std::optional<nb::gil_scoped_release> released;
+  if (utf8.size() > 4096) released.emplace();
+  encoder.encode(utf8, ids);
+  return ids;
+}
+
+nb::list encode_batch(const Encoder& encoder, nb::list texts, size_t threads, bool arrays) {
+  const Texts utf8 = views(texts);
+  nb::list results;
+  for (size_t i = 0; i < utf8.size(); ++i) results.append(nb::none());
+  nb::gil_scoped_release released;
+  encode_all(encoder, utf8, threads, [&](size_t first, std::vector<Ids> ids) {
+    nb::gil_scoped_acquire held;
+    for (size_t i = 0; i < ids.size(); ++i)
+      results[first + i] = arrays ? nb::cast(std::move(ids[i])) : to_list(ids[i]);
+  });
+  return results;
+}
+
+void bind_surveys(nb::module_& m) {
+  nb::class_<Survey>(m, "Survey")
+      .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
+      .def("count", &count_all<Survey>, "documents"_a, "threads"_a)
+      .def("uses", [](const Survey& self) { return self.uses; })
+      .def("documents", [](const Survey& self) { return self.documents; });
+
+  nb::class_<Neighbours>(m, "Neighbours")
+      .def(nb::init<const Encoder&, const Survey&, uint32_t>(), "encoder"_a, "survey"_a, "floor"_a,
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("count", &count_all<Neighbours>, "documents"_a, "threads"_a)
+      .def("rows", &Neighbours::rows, Released(),
+           "Left entries, right entries, counts; most frequent first.");
+}
+
+}  // namespace
+
+void bind_encode(nb::module_& m) {
+  nb::class_<Encoder>(m, "Encoder")
+      .def(
+          "__init__",
+          [](Encoder* self, nb::list entries, const std::vector<int64_t>& weights, bool fewest,
+             uint32_t first_id, Ids ids, const Ids& tied) {
+            std::vector<std::string> texts = strings(entries);
+            nb::gil_scoped_release released;
+            new (self) Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges,
+                               first_id, std::move(ids), tied);
+          },
+          "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
+          "tied"_a = nb::list())
+      .def(
+          "encode", [](const Encoder& self, nb::str text) { return to_list(encode(self, text)); },
+          "text"_a)
+      .def("encode_array", &encode, "text"_a)
+      .def("encode_batch", &encode_batch, "texts"_a, "threads"_a, "arrays"_a)
+      .def(
+          "encode_with_offsets",
+          [](const Encoder& self, nb::str text) {
+            const Ids ids = encode(self, text);
+            return std::pair(to_list(ids), offsets(self, view(text), ids));
+          },
+          "text"_a)
+      .def(
+          "count",
+          [](const Encoder& self, nb::str text) {
+            const std::string_view utf8 = view(text);
+            nb::gil_scoped_release released;
+            return self.count(utf8);
+          },
+          "text"_a)
+      .def(
+          "usage",
+          [](const Encoder& self, nb::list texts, size_t threads, std::optional<Numbers> weights) {
+            const Texts utf8 = views(texts);
+            if (weights && weights->size() != utf8.size())
+              throw nb::value_error("as many weights as texts");
+            nb::gil_scoped_release released;
+            return usage(self, utf8, threads, weights ? weights->data() : nullptr);
+          },
+          "texts"_a, "threads"_a, "weights"_a = nb::none(),
+          "How often each id occurs in the encodings of the texts, each counted by its weight.")
+      .def(
+          "decode",
+          [](const Encoder& self, const Ids& ids) {
+            const std::string bytes = decode(self, ids);
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "ids"_a)
+      .def("parts_without", &Encoder::parts_without,
+           "By entry, the fewest other entries that its text can be written with.")
+      .def("states", &Encoder::states,
+           "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def("parts", &Encoder::parts, "entry"_a,
+           "The two entries that an entry is joined from, or None for a character.");
+
+  bind_surveys(m);
+}
+
+}  // namespace supratok

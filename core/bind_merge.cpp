@@ -1,0 +1,82 @@
+// Sequences and the merge loop.
+#include <optional>
+
+#include "bind.hpp"
+#include "merge.hpp"
+#include "runs.hpp"
+
+namespace supratok {
+namespace {
+
+constexpr uint32_t kNoLimit = Limits::kNoLimit;
+
+Sequences of_words(const WordTable& words, const std::vector<uint32_t>& alphabet,
+                   const Bigrams* bigrams, int64_t gate, nb::list changes,
+                   std::optional<Numbers> by) {
+  const Texts texts = views(changes);
+  if (texts.size() != (by ? by->size() : 0))
+    throw nb::value_error("as many changed words as changes");
+  nb::gil_scoped_release released;
+  TextCounts changed(true);
+  for (size_t i = 0; i < texts.size(); ++i)
+    changed.add(texts[i], hash_bytes(texts[i]), by->data()[i]);
+  return Sequences::of_words(words.words, alphabet, bigrams, gate, changed);
+}
+
+Merger over_words(Sequences& runs, nb::list words, const Limits& limits, int64_t min_count,
+                  bool by_class, std::vector<double> weights, double threshold, nb::list exempt) {
+  const auto texts = strings(words), exempted = strings(exempt);
+  nb::gil_scoped_release released;
+  Screen screen{std::move(weights), threshold, {exempted.begin(), exempted.end()}};
+  return Merger(std::exchange(runs, {}), Symbol::words_of(texts, by_class), limits, min_count,
+                std::move(screen));
+}
+
+}  // namespace
+
+void bind_merge(nb::module_& m) {
+  nb::class_<Limits>(m, "Limits")
+      .def(
+          "__init__",
+          [](Limits* self, uint32_t bytes, uint32_t words, uint32_t digits, uint32_t spaces,
+             uint32_t digits_in_row, bool one_script, nb::list names) {
+            new (self)
+                Limits(bytes, words, digits, spaces, digits_in_row, one_script, strings(names));
+          },
+          nb::kw_only(), "bytes"_a, "words"_a = kNoLimit, "digits"_a = kNoLimit,
+          "spaces"_a = kNoLimit, "digits_in_row"_a = kNoLimit, "one_script"_a = false,
+          "names"_a = nb::list());
+
+  nb::class_<Sequences>(m, "Sequences")
+      .def_static("of_words", &of_words, "words"_a, "alphabet"_a, "bigrams"_a = nb::none(),
+                  "gate"_a = 0, "changes"_a = nb::list(), "by"_a = nb::none(),
+                  "Cuts words at characters outside the alphabet and at bigrams rarer than the "
+                  "gate. Adds `by` to the counts of the words in `changes`, but not in the table.")
+      .def_static(
+          "of_runs", [](RunTable& runs) { return Sequences::draining_runs(runs.runs); }, "runs"_a,
+          Released(), "Empties the table.")
+      .def("__len__", [](const Sequences& self) { return self.cells.size(); });
+
+  nb::class_<Merger>(m, "Merger")
+      .def_static(
+          "over_characters",
+          [](const Sequences& words, const std::vector<uint32_t>& alphabet, const Limits& limits,
+             int64_t min_count) {
+            return Merger(words, Symbol::characters(alphabet), limits, min_count);
+          },
+          "words"_a, "alphabet"_a, "limits"_a, "min_count"_a, Released())
+      .def_static("over_words", &over_words, "runs"_a, "words"_a, "limits"_a, "min_count"_a,
+                  "by_class"_a = true, "weights"_a = nb::list(), "threshold"_a = 0.0,
+                  "exempt"_a = nb::list(),
+                  "Over runs of these words, with which the runs were counted. Empties `runs`.")
+      .def("run", &Merger::run, "count"_a, Released())
+      .def("texts", &Merger::texts, "The texts of the merges made so far, in order.")
+      .def("counts", &Merger::counts)
+      .def("parts", &Merger::parts,
+           "The symbols that each merge joined: first those given, then the merges, in order.")
+      .def("usage", &Merger::usage, "How often each symbol occurs in the sequences now.")
+      .def("candidates", &Merger::candidates)
+      .def("screened", &Merger::screened);
+}
+
+}  // namespace supratok

@@ -1,0 +1,44 @@
+// Spans and their neighbours.
+#include "bind.hpp"
+#include "spans.hpp"
+
+namespace supratok {
+
+void bind_spans(nb::module_& m) {
+  nb::class_<SpanTable>(m, "SpanTable")
+      .def(
+          "__init__",
+          [](SpanTable* self, nb::list words, std::vector<uint32_t> groups,
+             std::vector<uint8_t> begins, size_t max_words) {
+            new (self) SpanTable(strings(words), std::move(groups), std::move(begins), max_words);
+          },
+          "words"_a, "groups"_a, "begins"_a, "max_words"_a)
+      .def(
+          "find",
+          [](SpanTable& self, nb::list documents, const WordTable& words, uint32_t floor) {
+            const Texts texts = views(documents);
+            nb::gil_scoped_release released;
+            return self.find(texts, words.pairs, floor);
+          },
+          "documents"_a, "words"_a, "floor"_a,
+          "Adds the spans of the documents whose every pair may have been seen `floor` times. "
+          "Returns how all sequences of words divide: spans, rare, not beginning, and by class.")
+      .def("count", &count_all<SpanTable>, "documents"_a, "threads"_a)
+      .def("take_counts", &SpanTable::take_counts,
+           "The counts since the last call: spans, the documents with each, the documents with "
+           "each group, sequences of 1, 2, ... letter words, documents.")
+      .def("rows", &SpanTable::rows,
+           "The words of each span, max_words numbers a span; 2**32 - 1 where it is shorter.")
+      .def("__len__", &SpanTable::size);
+
+  nb::class_<NeighbourTable>(m, "NeighbourTable")
+      .def(nb::init<const SpanTable&, const std::vector<uint32_t>&>(), "table"_a, "spans"_a,
+           nb::keep_alive<1, 2>())
+      .def("count", &count_all<NeighbourTable>, "documents"_a, "threads"_a)
+      .def(
+          "summary", [](const NeighbourTable& self) { return std::tuple_cat(self.summary()); },
+          Released(),
+          "By span: entropy and share of the most frequent neighbour, before and after it.");
+}
+
+}  // namespace supratok

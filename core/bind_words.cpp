@@ -1,0 +1,92 @@
+// Tables of words, bigrams and runs.
+#include "bigrams.hpp"
+#include "bind.hpp"
+#include "ngrams.hpp"
+#include "runs.hpp"
+#include "words.hpp"
+
+namespace supratok {
+namespace {
+
+void bind_runs(nb::module_& m) {
+  nb::class_<RunTable>(m, "RunTable")
+      .def(
+          "__init__",
+          [](RunTable* self, nb::list known_words, const WordTable& words, const Joints& joints,
+             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
+            Pieces cut{pieces, {}};
+            for (const uint8_t script : scripts) cut.scripts[script] = true;
+            new (self) RunTable(strings(known_words), words.pairs, joints, floor, cut);
+          },
+          "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
+          "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
+          "`pieces` cuts the unknown words of these scripts into pieces.")
+      .def("count", &count_all<RunTable>, "documents"_a, "threads"_a)
+      .def(
+          "bound_units",
+          [](RunTable& self, nb::iterable documents, size_t threads, int sketch_bits) {
+            UnitPairs bounds(self, sketch_bits);
+            count_all(bounds, documents, threads);
+            self.bound_units(std::move(bounds.pairs));
+            return std::move(bounds.uses);
+          },
+          "documents"_a, "threads"_a, "sketch_bits"_a,
+          "Bounds the pairs of words and pieces; call it before `count` where there are pieces. "
+          "Returns how often each known word was seen, as a word or a piece.")
+      .def(
+          "ngrams",
+          [](const RunTable& self, size_t longest, int64_t min_count) {
+            Ngrams found =
+                count_ngrams(Sequences::of_runs(self.runs),
+                             static_cast<uint32_t>(self.known_words()), longest, min_count);
+            return std::tuple(std::move(found.lefts), std::move(found.rights),
+                              std::move(found.counts), std::move(found.tried),
+                              std::move(found.frequent));
+          },
+          "longest"_a, "min_count"_a, Released(),
+          "N-grams of words: of each its first and its last n-1 words, as numbers (the known "
+          "words, then the n-grams, in order), and its count; then, by length from 2, how many "
+          "different ones were counted and how many are frequent.")
+      .def("__len__", [](const RunTable& self) { return self.runs.size(); });
+}
+
+}  // namespace
+
+void bind_words(nb::module_& m) {
+  nb::class_<WordTable>(m, "WordTable")
+      .def(nb::init<int, bool, std::optional<Joints>>(), "sketch_bits"_a, "by_class"_a = true,
+           "joints"_a = nb::none(), "With `joints`, words that may join are counted as one text.")
+      .def("count", &count_all<WordTable>, "documents"_a, "threads"_a)
+      .def("rows", &WordTable::rows, "least"_a = 1, Released(),
+           "The words seen at least so often, most frequent first.")
+      .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),
+           "The words of a script, by its number.")
+      .def(
+          "counts_of",
+          [](const WordTable& self, nb::list texts) { return self.counts_of(views(texts)); },
+          "texts"_a, "How often each of these words was seen.")
+      .def("totals", &WordTable::totals, Released(),
+           "How many words were seen of each class (see core/text.hpp).")
+      .def("characters", &WordTable::characters, Released(),
+           "How often each code point was seen, an array of 0x110000.")
+      .def(
+          "pairs_at_least",
+          [](const WordTable& self, uint32_t count) { return self.pairs.at_least(count); },
+          "count"_a, "About how many pairs of neighbouring words were seen this often.")
+      .def("__len__", [](const WordTable& self) { return self.words.size(); });
+
+  nb::class_<Bigrams>(m, "Bigrams")
+      .def(
+          "__init__",
+          [](Bigrams* self, const WordTable& words, const std::vector<uint8_t>& scripts) {
+            new (self) Bigrams(words.words, scripts);
+          },
+          "words"_a, "scripts"_a, Released())
+      .def("below", &Bigrams::below, "count"_a,
+           "How many bigrams were seen less often than this, and how often in all.")
+      .def("__len__", &Bigrams::size);
+
+  bind_runs(m);
+}
+
+}  // namespace supratok

@@ -1,0 +1,150 @@
+// The one hash table of the core. It numbers things; the things lie elsewhere, in arrays.
+//
+// Open addressing with linear probing. A slot takes 8 bytes: the number of a thing and 32 bits of
+// its hash. So a search reads a thing only if it is almost surely the right one, and the table
+// grows without reading any.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+#include <vector>
+
+#include "memory.hpp"
+
+namespace supratok {
+
+// Hashes of 64 bits, the same on every machine. They decide places in tables, and no result.
+inline uint64_t mix(uint64_t value) {
+  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
+  value = (value ^ value >> 32) * 0xd6e8feb86659fd93ull;
+  return value ^ value >> 32;
+}
+
+inline uint64_t hash_bytes(std::string_view text) {
+  uint64_t hash = 0x9e3779b97f4a7c15ull ^ text.size();
+  const char* p = text.data();
+  size_t left = text.size();
+  for (; left >= 8; left -= 8, p += 8) {
+    uint64_t chunk;
+    std::memcpy(&chunk, p, 8);
+    hash = mix(hash ^ chunk) + chunk;
+  }
+  uint64_t tail = 0;
+  std::memcpy(&tail, p, left);
+  return mix(hash ^ tail);
+}
+
+class FlatIndex {
+ public:
+  static constexpr uint32_t kNone = 0xffffffffu;
+
+  explicit FlatIndex(size_t slots = 64) { clear(slots); }  // a power of two
+
+  // The number that was added with this hash and for which same(number) holds; kNone if none is.
+  template <class Same>
+  uint32_t find(uint64_t hash, Same same) const {
+    const auto tag = static_cast<uint32_t>(hash);
+    for (size_t i = tag & mask_; slots_[i].number != kNone; i = (i + 1) & mask_)
+      if (slots_[i].tag == tag && same(slots_[i].number)) return slots_[i].number;
+    return kNone;
+  }
+
+  // Finds a number as above; if there is none, adds `fresh` and returns it.
+  template <class Same>
+  uint32_t find_or_add(uint64_t hash, uint32_t fresh, Same same) {
+    const auto tag = static_cast<uint32_t>(hash);
+    for (size_t i = tag & mask_;; i = (i + 1) & mask_) {
+      Slot& slot = slots_[i];
+      if (slot.number == kNone) {
+        if (fresh == kNone) throw std::length_error("more than 4 billion entries in one table");
+        slot = {fresh, tag};
+        if (++used_ > most_) grow();
+        return fresh;
+      }
+      if (slot.tag == tag && same(slot.number)) return slot.number;
+    }
+  }
+
+  // Adds a number that `find` does not find.
+  void add(uint64_t hash, uint32_t number) {
+    find_or_add(hash, number, [](uint32_t) { return false; });
+  }
+
+  void prefetch(uint64_t hash) const {
+    __builtin_prefetch(&slots_[static_cast<uint32_t>(hash) & mask_]);
+  }
+
+  // Removes everything; then there are this many slots.
+  void clear(size_t slots) {
+    slots_.assign(slots, {});
+    mask_ = slots - 1;
+    most_ = slots / 4 * 3;
+    used_ = 0;
+  }
+
+  size_t slots() const { return slots_.size(); }
+
+ private:
+  struct Slot {
+    uint32_t number = kNone;
+    uint32_t tag = 0;
+  };
+
+  void grow() {
+    LargeVector<Slot> old = std::move(slots_);
+    clear(old.size() * 2);
+    for (const Slot& slot : old)
+      if (slot.number != kNone) add(slot.tag, slot.number);
+  }
+
+  LargeVector<Slot> slots_;
+  size_t mask_ = 0;
+  size_t used_ = 0, most_ = 0;
+};
+
+// Counts by key, for keys of 64 bits, such as two numbers of 32.
+class FlatCounts {
+ public:
+  struct Entry {
+    uint64_t key;
+    int64_t count;
+  };
+
+  static uint64_t pair(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
+
+  // Adds to the count of a key; returns the key's number, by the order in which keys first came.
+  uint32_t add(uint64_t key, int64_t count) {
+    const auto fresh = static_cast<uint32_t>(entries_.size());
+    const uint32_t number =
+        index_.find_or_add(mix(key), fresh, [&](uint32_t i) { return entries_[i].key == key; });
+    if (number == fresh) entries_.push_back({key, 0});
+    entries_[number].count += count;
+    return number;
+  }
+
+  int64_t count(uint64_t key) const {
+    const uint32_t number = find(key, mix(key));
+    return number == FlatIndex::kNone ? 0 : entries_[number].count;
+  }
+
+  void prefetch(uint64_t key) const { index_.prefetch(mix(key)); }
+
+  void clear(size_t slots) {
+    index_.clear(slots);
+    entries_.clear();
+  }
+
+  const std::vector<Entry>& entries() const { return entries_; }  // by number
+
+ private:
+  uint32_t find(uint64_t key, uint64_t hash) const {
+    return index_.find(hash, [&](uint32_t number) { return entries_[number].key == key; });
+  }
+
+  FlatIndex index_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace supratok
