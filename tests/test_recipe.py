@@ -1,4 +1,4 @@
-"""A recipe is checked when it is made, and never guesses."""
+"""A recipe checks its values when it is made, and never guesses."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_file_starts_from_a_preset(tmp_path: Path) -> None:
 
 
 def test_a_table_changes_single_values_of_its_component() -> None:
-    """And makes it with its defaults where there is none."""
+    """And starts from the defaults if the recipe has no such component."""
     assert Recipe(vocab_size=5000).seeds is None
     found = Recipe.from_preset("default", 5000, seeds={"min_count": 7}, scripts={"gate": 3})
     assert found.seeds == Seeds(min_count=7)

@@ -66,7 +66,7 @@ def test_equals_the_reference(seed: int) -> None:
 
 @pytest.mark.parametrize("segmentation", ["merges", "fewest"])
 def test_equals_the_reference_on_prose(segmentation: supratok.recipe.Segmentation) -> None:
-    """Large enough for the floor below which pairs are left out to matter."""
+    """Large enough that the floor, below which runs leave pairs out, matters."""
     recipe = Recipe(vocab_size=430, segmentation=segmentation, phrase_price=1.0)
     documents = prose(3, 250)
     tokenizer = supratok.train(documents, recipe, progress=False)
@@ -347,7 +347,7 @@ def test_tokens_are_tuples_of_text_count_and_birth() -> None:
 @pytest.mark.parametrize("rule", ["merges", "fewest"])
 @pytest.mark.parametrize("curriculum", [True, False])
 def test_no_token_reads_like_a_special_token_or_a_byte(rule: Any, curriculum: bool) -> None:
-    """Other runtimes could not tell them apart. Both stand in this corpus again and again."""
+    """Other runtimes could not tell them apart. This corpus has many of both."""
     texts = ["<s> and </s> and <0x41> <0x41> ¤ in a <s>row</s>"] * 60
     recipe = Recipe(
         vocab_size=340,

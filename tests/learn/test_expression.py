@@ -1,4 +1,4 @@
-"""Leaf surgery equals its plain twin, and whatever it does the promises of a vocabulary hold."""
+"""Leaf surgery equals its plain twin, and keeps the promises of a vocabulary."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_without_options_or_held_out_text_nothing_happens() -> None:
 
 
 def test_counts_of_new_tokens() -> None:
-    """The count of a span is what the training text has of it."""
+    """The count of a span is its count in the training text."""
     base = trained("fewest", 1.0)
     recipe = replace(base.recipe, expressions=Expressions(min_pmi=1.0))
     after, _ = run(recipe, list(base.vocabulary))
@@ -125,7 +125,7 @@ def test_counts_of_new_tokens() -> None:
 
 
 def plain_round(surgery: Surgery, candidates: Candidates, waiting: list[int]) -> list[int]:
-    """Of all spans the one of the highest priority, again and again, everything from scratch."""
+    """Accepts the span of the highest priority, again and again, and computes all from scratch."""
     encoder, tokens = encoder_of(surgery.tokens, surgery.fewest), surgery.tokens
     rows = [encoder.encode(text) for text in surgery.usage.held_out]
     counts = Counter(id - BYTES for row in rows for id in row)

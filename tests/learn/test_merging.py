@@ -1,4 +1,4 @@
-"""What merges are made of, and their uses: by hand, and equal to a merge loop that stops early."""
+"""The parts and uses of merges: by hand, and equal to a merge loop that stops early."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pruning leaves equals a plain twin, and what is left is a vocabulary like any other."""
+"""Pruning leaves equals its plain twin, and the rest keeps the promises of a vocabulary."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def vocabularies(draw: st.DrawFn) -> list[str]:
 def plain(
     texts: list[str], uses: list[int], alphabet: int, keep: int, held_out: list[str], scale: float
 ) -> list[int]:
-    """One leaf after the other, everything looked up from scratch."""
+    """Drops one leaf after the other, and computes all from scratch."""
     left = list(range(len(texts)))
     use = dict(zip(left, map(float, uses), strict=True))
     for round in range(1, ROUNDS + 1):
@@ -88,7 +88,7 @@ def test_worked_example(keep: int, expected: list[str]) -> None:
 
 
 def test_the_least_used_go_first() -> None:
-    """Far fewer uses are lost than by dropping what was learnt last."""
+    """It loses far fewer uses than dropping the last tokens would."""
     documents = prose(8, 400)
     tokenizer = train(documents, Recipe(vocab_size=900), threads=1, progress=False)
     texts = [token.text for token in tokenizer.vocabulary]

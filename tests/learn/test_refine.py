@@ -1,4 +1,4 @@
-"""Surgery to convergence: whatever it swaps, the promises of a vocabulary hold after each round."""
+"""Refinement keeps the promises of a vocabulary after each round."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RULES = ["merges", "fewest"]
 
 @functools.cache
 def trained(rule: Any, seed: int) -> Tokenizer:
-    """Learnt from other text than the one it is refined on, so that there is much to swap."""
+    """Trained on other text than it is refined on, so that there is much to swap."""
     recipe = Recipe(vocab_size=800, segmentation=rule, crossover=0.75)
     return train(prose(seed, 300) + corpus(seed, 100), recipe, threads=1, progress=False)
 
@@ -82,7 +82,7 @@ def check_round(before: list[Token], after: list[Token], recipe: Recipe) -> None
 
 @pytest.mark.parametrize("rule", RULES)
 def test_rounds_end_by_themselves(rule: Any) -> None:
-    """Every round but the last was kept; another go finds nothing more."""
+    """Refinement keeps every round but the last; a second run finds nothing more."""
     tokenizer, text = trained(rule, 1), texts(1)
     tokens, story = refine(list(tokenizer.vocabulary), tokenizer.recipe, 50, text)
     assert 1 < len(story) < 50

@@ -149,7 +149,7 @@ def test_passes_of_the_same_name_are_numbered() -> None:
 def test_what_is_wrong_is_refused_at_the_door(
     files: tuple[Path, Path, Path], capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the corpus is read: it is not even there."""
+    """Before the corpus is read: it does not exist."""
     path, _, out = files
     foreign = path.parent / "tokenizer.json"
     foreign.write_text('{"model": {}}', encoding="utf-8")

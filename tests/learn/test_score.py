@@ -84,7 +84,7 @@ def test_unseen_in_held_out_text() -> None:
 
 
 def test_floors() -> None:
-    """Where a bonus or penalty has nothing to say, it is 1; stopwords cost at most 0.7."""
+    """A bonus or penalty that does not apply is 1; stopwords cost at most 0.7."""
     spans = one(words=2, word_counts=[64, 32, 0, 0, 0], word_documents=[99, 50, 0, 0, 0],
                 pair_counts=[32, 0, 0, 0], stopwords=2, letters=6, characters=42,
                 right_peak=2.0)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Phrases that end at no boundary are dropped: the entropy, and what training makes of it."""
+"""Training drops phrases that end at no boundary: the entropy, and its effect."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_frequent_phrases_are_not_looked_at_neighbour_by_neighbour() -> None:
 
 
 def orders(documents: int = 400) -> list[str]:
-    """ " in order" is always followed by " to", and stands behind anything; " in time" is free."""
+    """ " in order" is always followed by " to", and follows anything; " in time" is free."""
     rng = random.Random(7)
     words = ["".join(rng.choices("abcdefgh", k=4)) for _ in range(300)]
     return [

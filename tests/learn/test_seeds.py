@@ -1,4 +1,4 @@
-"""Mining phrases: the same as looking at every window, by hand, in any order; and the command."""
+"""Mining phrases equals a plain search of all windows, in any order; and the command."""
 
 from __future__ import annotations
 
@@ -394,7 +394,7 @@ def test_errors_are_one_line(text: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("letter", "一กກកကཀᥐᦀᬅꦄ")
 def test_a_phrase_may_begin_without_a_space_in_every_unspaced_script(letter: str) -> None:
-    """The same scripts as elsewhere in training: there was a shorter list here."""
+    """Seeds know the same scripts as the rest of training; once they had a shorter list."""
     assert _core.char_class(letter)[1] in UNSPACED
     mined_texts = {phrase.text for phrase in mined([f"{letter} b", f"{letter} b"], SMALL)[0]}
     assert f"{letter} b" in mined_texts
