@@ -29,6 +29,20 @@ def test_links_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SOURCE = re.compile(
+    r"\b(?:core|cli|common|corpus|extend|formats|lab|learn|reference|runs|tests|tokenizer)"
+    r"/[\w/]+\.(?:py|hpp|cpp)\b"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_name_files_that_exist(page: Path) -> None:
+    named = set(SOURCE.findall(page.read_text(encoding="utf-8")))
+    folders = (ROOT, ROOT / "src" / "supratok")
+    assert [name for name in named if not any((f / name).exists() for f in folders)] == []
+
+
 def test_it_is_short() -> None:
     assert len(README.splitlines()) <= 130
 
