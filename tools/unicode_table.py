@@ -9,7 +9,7 @@ them. Run: python tools/unicode_table.py > core/unicode_table.inc
 import sys
 import unicodedata
 
-# The five supercategories of the paper (3.4), with newlines and combining marks told apart.
+# The five supercategories of the paper (3.4), with newlines and combining marks apart.
 LETTER, PUNCT, NUMBER, SPACE, NEWLINE, CONTROL, EXTEND = range(7)
 NEWLINES = "\n\r\x0b\x0c\x85\u2028\u2029"
 JOINERS = "\u200c\u200d"

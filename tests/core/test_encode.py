@@ -120,8 +120,8 @@ def test_parts_without_equals_the_reference(tokens: list[str]) -> None:
 def test_worked_example() -> None:
     """Checked by hand. Ranks: ab 0, bc 1, abc 2, cd 3.
 
-    "abcd": lowest first is ab (0) -> ab c d; then abc (2) -> abc d; cd (3) no longer stands there.
-    "bcd":  bc (1) -> bc d; cd no longer stands there.
+    "abcd": lowest first is ab (0) -> ab c d; then abc (2) -> abc d; cd (3) is no longer there.
+    "bcd":  bc (1) -> bc d; cd is no longer there.
     "acd":  cd (3) -> a cd.
     fewest "abcd": abc+d and ab+cd take two each; the longest last token wins: ab cd.
     """

@@ -288,8 +288,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     (tmp_path / "corpus.jsonl").write_text("\n".join(lines), encoding="utf-8")
     command = ["extend", "--base", f"{tmp_path}/base.json", "--add", "30", "--out"]
     assert main([*command, f"{tmp_path}/out", f"{tmp_path}/corpus.jsonl"]) == 0
-    told = capsys.readouterr().err
-    assert "30 new tokens" in told and "% fewer" in told
+    printed = capsys.readouterr().err
+    assert "30 new tokens" in printed and "% fewer" in printed
     assert len(Extension.load(tmp_path / "out").tokens) == 30
     assert main([*command, f"{tmp_path}/out", f"{tmp_path}/corpus.jsonl"]) == 1
     assert "exists and is not an empty folder" in capsys.readouterr().err

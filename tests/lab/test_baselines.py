@@ -84,7 +84,7 @@ def test_each_has_the_size_asked_for_and_repeats_itself(
 def test_the_cache_is_used(cache: Path, peer: Callable[[str], Trained]) -> None:
     first = peer("BPE-Bytes-GPT4o")
     first.path.write_text(first.path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert peer("BPE-Bytes-GPT4o").path.read_text(encoding="utf-8").endswith("\n")  # not anew
+    assert peer("BPE-Bytes-GPT4o").path.read_text(encoding="utf-8").endswith("\n")  # not trained again
     fewer = trained("BPE-Bytes-GPT4o", TEXTS, SIZE, cache, documents=200)
     other = trained("BPE-Bytes-GPT4o", TEXTS, SIZE - 1, cache)
     assert len({first.path, fewer.path, other.path}) == 3
@@ -101,17 +101,17 @@ def test_what_was_left_unfinished_is_trained_again(tmp_path: Path) -> None:
 
 
 def test_progress_is_told(tmp_path: Path) -> None:
-    told: list[str] = []
+    phases: list[str] = []
 
-    class Told(Progress):
+    class Recorder(Progress):
         def start(self, phase: str, total: float | None = None, unit: str = "") -> None:
-            told.append(phase)
+            phases.append(phase)
 
         def at(self, done: float, total: float | None = None) -> None:
-            told.append("at")
+            phases.append("at")
 
-    trained("BPE-Standard", iter(TEXTS), SIZE, tmp_path, progress=Told())
-    assert [key for key, _ in groupby(told)] == [
+    trained("BPE-Standard", iter(TEXTS), SIZE, tmp_path, progress=Recorder())
+    assert [key for key, _ in groupby(phases)] == [
         "BPE-Standard: reading", "at", "BPE-Standard: training", "at",
     ]  # fmt: skip
 
@@ -201,7 +201,7 @@ def test_only_the_order_of_marked_characters_is_ours(peer: Callable[[str], Train
 
 
 def test_marks_are_tokens_like_any_other(peer: Callable[[str], Trained]) -> None:
-    """Training was told of them as special tokens; text that reads like one is still text."""
+    """Training had them as special tokens; text that reads like one is still text."""
     assert len(peer("BPE-Standard").encode("a</w>")) > 2
     assert len(peer("WordPiece-BERT").encode("##a")) == 3
 
@@ -293,7 +293,7 @@ SUPER = ["".join(LINES) * 9, *prose(5, 6), "as well as in the end of the day  of
 
 
 def plain_superbpe(texts: list[str], size: int, inherited: int, by_line: bool) -> list[str]:
-    """The tokens, by the definition: merges of stage 1 inside pieces of its pattern; all done anew
+    """The tokens, by the definition: merges of stage 1 inside pieces of its pattern; counted again
     over the pieces of stage 2; and on from there."""
     if by_line:
         texts = [line for text in texts for line in re.findall(r"[^\n]*\n|[^\n]+", text)]

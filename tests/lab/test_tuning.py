@@ -296,9 +296,9 @@ def test_the_script(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
     for _ in range(2):  # the second time all is there
         script("tuning").main([str(one) for one in given])
         said = capsys.readouterr()
-        study, anew = read(tmp_path / "study"), read(tmp_path / "repeats")
-        assert len(study.lines) == 3 and len(anew.lines) == 2
-        assert said.out == study.markdown() + "\n" + anew.markdown()
-        assert anew.lines[0][0] == study.lines[0][0]  # the best
-        assert anew.lines[0][2] == study.lines[0][-3] and anew.lines[0][4].count(",") == 1
+        study, repeats = read(tmp_path / "study"), read(tmp_path / "repeats")
+        assert len(study.lines) == 3 and len(repeats.lines) == 2
+        assert said.out == study.markdown() + "\n" + repeats.markdown()
+        assert repeats.lines[0][0] == study.lines[0][0]  # the best
+        assert repeats.lines[0][2] == study.lines[0][-3] and repeats.lines[0][4].count(",") == 1
     assert "seed" not in said.err  # nothing was measured again

@@ -240,13 +240,13 @@ def test_the_summary_of_every_pass() -> None:
         "pruning", "expression", "refinement", "phrases", "held out",
     ]  # fmt: skip
     passes = tokenizer.report["passes"]
-    told = "\n".join(lines)
+    printed = "\n".join(lines)
     bins = passes["curation"]["bins"]
-    assert f"high {bins['high']['kept']:,} of {bins['high']['documents']:,}" in told
-    assert f"{passes['multiword']['screened']:,} screened" in told
-    assert f"{passes['pruning']['dropped']:,} of {passes['pruning']['candidates']:,}" in told
-    assert f"weak boundary {passes['expression']['rejected']['weak boundary']:,}" in told
-    assert f"{passes['refinement'][0]['held_out_tokens_before']:,} to " in told
+    assert f"high {bins['high']['kept']:,} of {bins['high']['documents']:,}" in printed
+    assert f"{passes['multiword']['screened']:,} screened" in printed
+    assert f"{passes['pruning']['dropped']:,} of {passes['pruning']['candidates']:,}" in printed
+    assert f"weak boundary {passes['expression']['rejected']['weak boundary']:,}" in printed
+    assert f"{passes['refinement'][0]['held_out_tokens_before']:,} to " in printed
 
 
 def test_the_summary_of_scripts() -> None:

@@ -1,4 +1,4 @@
-"""Which id each token has, and what each id stands for.
+"""Which id each token has, and the text of each id.
 
 The house order needs no layout: special tokens, the 256 bytes, the vocabulary. A `Layout` describes
 any other order, of tokenizers that other programs made and of those that got special tokens after
@@ -99,7 +99,7 @@ def house_layout(special: int, entries: int) -> Layout:
 
 
 class Names:
-    """What each id stands for. Encoding needs none of these tables, so each is made on demand."""
+    """The text of each id. Encoding needs none of these tables, so each is made on demand."""
 
     def __init__(
         self, layout: Layout, special: Mapping[str, int], texts: list[str], births: list[Birth]
