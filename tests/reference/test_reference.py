@@ -1,6 +1,6 @@
 """The reference borrows no fast code, agrees with it on constants and characters, covers curation
-and seeds, and refuses what it does not cover. Its other equalities stand beside the fast code's
-tests: test_train, learn/test_screen, learn/test_scripts, core/test_encode, extend/test_extend."""
+and seeds, and refuses what it does not cover. The other tests of equality are in
+test_train, learn/test_screen, learn/test_scripts, core/test_encode, extend/test_extend."""
 
 from __future__ import annotations
 
