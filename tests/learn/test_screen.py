@@ -212,3 +212,9 @@ def test_the_text_is_read_once_more_only_if_asked(
     events = [json.loads(line) for line in stream.getvalue().splitlines()]
     phases = [event["phase"] for event in events if event["event"] == "start"]
     assert [phase for phase in phases if phase in ("documents", "neighbours")] == read
+
+
+def test_a_text_without_words_has_no_phrases() -> None:
+    """It once divided by its number of words."""
+    tokenizer = supratok.train(["  \n \n"] * 60, Recipe(vocab_size=270), progress=False)
+    assert {token.born for token in tokenizer.vocabulary} == {"alphabet", "traditional"}

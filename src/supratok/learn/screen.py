@@ -45,7 +45,7 @@ def pair_bits(
     if screen is None:
         return [], 0.0
     totals = words.totals()
-    total = int(totals[[Kind.LETTER, Kind.PUNCTUATION, Kind.NUMBER]].sum())
+    total = max(1, int(totals[[Kind.LETTER, Kind.PUNCTUATION, Kind.NUMBER]].sum()))
     bits = np.log2(total / np.maximum(counts, 1))
     return bits.tolist(), float(screen.min_pmi + np.log2(total))
 
