@@ -225,8 +225,8 @@ def count_runs(
 
 
 # Choice: the marks that end a sentence. Chinese and Japanese ones always do; those of other scripts
-# (the last three are Devanagari and Arabic) do so before a space: "3.5" ends none. Closing marks may
-# come in between: he said "No." Then
+# (the last three are Devanagari and Arabic) do so before a space: "3.5" ends none. Closing marks
+# may come in between: he said "No." Then
 _STOPS = "。！？｡"
 _SPACED_STOPS = ".!?…।؟۔"
 _CLOSING = "\"')]}’”»」』）"
