@@ -51,8 +51,7 @@ void bind_surveys(nb::module_& m) {
       .def("documents", [](const Survey& self) { return self.documents; });
 
   nb::class_<Neighbours>(m, "Neighbours")
-      .def(nb::init<const Encoder&, const Survey&, uint32_t>(), "encoder"_a, "survey"_a, "floor"_a,
-           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())
       .def("count", &count_all<Neighbours>, "documents"_a, "threads"_a)
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
@@ -68,8 +67,7 @@ void bind_encode(nb::module_& m) {
              uint32_t first_id, Ids ids, const Ids& tied) {
             std::vector<std::string> texts = strings(entries);
             nb::gil_scoped_release released;
-            new (self) Encoder(std::move(texts), weights, fewest ? Rule::Fewest : Rule::Merges,
-                               first_id, std::move(ids), tied);
+            new (self) Encoder(std::move(texts), weights, fewest, first_id, std::move(ids), tied);
           },
           "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
           "tied"_a = nb::list())

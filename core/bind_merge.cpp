@@ -10,9 +10,8 @@ namespace {
 
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
 
-Sequences of_words(const WordTable& words, const std::vector<uint32_t>& alphabet,
-                   const Bigrams* bigrams, int64_t gate, nb::list changes,
-                   std::optional<Numbers> by) {
+Sequences of_words(WordTable& words, const std::vector<uint32_t>& alphabet, const Bigrams* bigrams,
+                   int64_t gate, nb::list changes, std::optional<Numbers> by) {
   const Texts texts = views(changes);
   if (texts.size() != (by ? by->size() : 0))
     throw nb::value_error("as many changed words as changes");
@@ -27,9 +26,8 @@ Merger over_words(Sequences& runs, nb::list words, const Limits& limits, int64_t
                   bool by_class, std::vector<double> weights, double threshold, nb::list exempt) {
   const auto texts = strings(words), exempted = strings(exempt);
   nb::gil_scoped_release released;
-  Screen screen{std::move(weights), threshold, {exempted.begin(), exempted.end()}};
-  return Merger(std::exchange(runs, {}), Symbol::words_of(texts, by_class), limits, min_count,
-                std::move(screen));
+  return Merger::over_words(std::exchange(runs, {}), texts, by_class, limits, min_count,
+                            {std::move(weights), threshold, {exempted.begin(), exempted.end()}});
 }
 
 }  // namespace
@@ -40,8 +38,8 @@ void bind_merge(nb::module_& m) {
           "__init__",
           [](Limits* self, uint32_t bytes, uint32_t words, uint32_t digits, uint32_t spaces,
              uint32_t digits_in_row, bool one_script, nb::list names) {
-            new (self)
-                Limits(bytes, words, digits, spaces, digits_in_row, one_script, strings(names));
+            const Limits::Most most{bytes, words, digits, spaces, digits_in_row};
+            new (self) Limits(most, one_script, strings(names));
           },
           nb::kw_only(), "bytes"_a, "words"_a = kNoLimit, "digits"_a = kNoLimit,
           "spaces"_a = kNoLimit, "digits_in_row"_a = kNoLimit, "one_script"_a = false,
@@ -53,18 +51,13 @@ void bind_merge(nb::module_& m) {
                   "Cuts words at characters outside the alphabet and at bigrams rarer than the "
                   "gate. Adds `by` to the counts of the words in `changes`, but not in the table.")
       .def_static(
-          "of_runs", [](RunTable& runs) { return Sequences::draining_runs(runs.runs); }, "runs"_a,
+          "of_runs", [](RunTable& runs) { return Sequences::of_runs(runs.runs, true); }, "runs"_a,
           Released(), "Empties the table.")
       .def("__len__", [](const Sequences& self) { return self.cells.size(); });
 
   nb::class_<Merger>(m, "Merger")
-      .def_static(
-          "over_characters",
-          [](const Sequences& words, const std::vector<uint32_t>& alphabet, const Limits& limits,
-             int64_t min_count) {
-            return Merger(words, Symbol::characters(alphabet), limits, min_count);
-          },
-          "words"_a, "alphabet"_a, "limits"_a, "min_count"_a, Released())
+      .def_static("over_characters", &Merger::over_characters, "words"_a, "alphabet"_a, "limits"_a,
+                  "min_count"_a, Released())
       .def_static("over_words", &over_words, "runs"_a, "words"_a, "limits"_a, "min_count"_a,
                   "by_class"_a = true, "weights"_a = nb::list(), "threshold"_a = 0.0,
                   "exempt"_a = nb::list(),

@@ -14,9 +14,8 @@ void bind_runs(nb::module_& m) {
           "__init__",
           [](RunTable* self, nb::list known_words, const WordTable& words, const Joints& joints,
              uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
-            Pieces cut{pieces, {}};
-            for (const uint8_t script : scripts) cut.scripts[script] = true;
-            new (self) RunTable(strings(known_words), words.pairs, joints, floor, cut);
+            new (self)
+                RunTable(strings(known_words), words.pairs, joints, floor, {pieces, scripts});
           },
           "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
           "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
@@ -35,10 +34,9 @@ void bind_runs(nb::module_& m) {
           "Returns how often each known word was seen, as a word or a piece.")
       .def(
           "ngrams",
-          [](const RunTable& self, size_t longest, int64_t min_count) {
-            Ngrams found =
-                count_ngrams(Sequences::of_runs(self.runs),
-                             static_cast<uint32_t>(self.known_words()), longest, min_count);
+          [](RunTable& self, size_t longest, int64_t min_count) {
+            Ngrams found(Sequences::of_runs(self.runs, false),
+                         static_cast<uint32_t>(self.known_words()), longest, min_count);
             return std::tuple(std::move(found.lefts), std::move(found.rights),
                               std::move(found.counts), std::move(found.tried),
                               std::move(found.frequent));

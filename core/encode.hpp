@@ -1,65 +1,81 @@
-// Text to tokens and back, exactly and in linear time, for both segmentation rules.
-//
-// An entry is a text with a rank, its place in the list. Entries of one character are the alphabet;
-// characters outside it become byte symbols, which never join with anything.
-//
-// merges: join the neighbours whose joined text has the lowest rank, leftmost first, until none is
-// an entry. Done literally this needs a heap over the whole text. Instead we use that
-//   (1) two tokens may be neighbours in an encoding if and only if their joined text encodes to
-//       just these two, and
-//   (2) a sequence in which all neighbours may be neighbours is the encoding of its text.
-// Why: until the first join across a border between them, the two sides of that border are encoded
-// as if alone; and that first join would also happen in the joined text of just those two.
-// So we take the longest entry that fits the token before it, and step back where none does. The
-// text up to any place has one encoding, so a place we had to step back from is never tried again:
-// linear time.
-// Entries may be tied, that is, share a rank: then the leftmost join comes first, of whichever
-// entry. All of the above holds for tied entries too, as long as an entry never ranks before its
-// parts.
-//
-// fewest: the fewest tokens; among equals the one whose last token is longest, for every prefix.
+// Text to ids and back, exactly and in linear time, by one of two rules: merges.hpp and fewest.hpp.
+// Characters outside the alphabet become bytes, which never join with anything.
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
+#include <span>
 
-#include "flat_map.hpp"
-#include "trie.hpp"
+#include "fewest.hpp"
+#include "merges.hpp"
 
 namespace supratok {
 
-enum class Rule : uint8_t { Merges, Fewest };
-
-enum EntryState : uint8_t {
-  kReachable,
-  kUnreachable,  // its own text encodes to something else, so it never occurs
-  kOutOfOrder,   // it is made from entries that rank after it: cannot be encoded this way
-};
-
 class Encoder {
  public:
-  // `entries` in rank order, the alphabet first; `weights` say how often each is expected, which
-  // matters for speed alone. Ids: byte b is first_id + b, entry i is first_id + 256 + i; or, where
-  // `ids` are given, those of the bytes and then of the entries. Each entry listed in `tied` shares
-  // the rank of the one before it, which must not be longer.
-  Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, Rule rule,
-          uint32_t first_id, std::vector<uint32_t> ids = {},
-          const std::vector<uint32_t>& tied = {});
+  static constexpr uint32_t kNone = Entries::kNone;
 
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const;
-  size_t count(std::string_view text) const;
+  // `weights` say how often each entry is expected, which matters for speed alone. Ids: byte b is
+  // first_id + b, entry i is first_id + 256 + i; or, where `ids` are given, those of the bytes and
+  // then of the entries. `tied` entries share a rank under the merges rule.
+  Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, bool fewest,
+          uint32_t first_id, std::vector<uint32_t> ids, const std::vector<uint32_t>& tied)
+      : entries_(std::move(entries), weights),
+        by_fewest_(fewest),
+        fewest_(entries_),
+        merges_(size()),
+        first_id_(first_id),
+        ids_(std::move(ids)) {
+    std::iota(bytes_.begin(), bytes_.end(), 0);
+    if (!ids_.empty()) number();
+    if (by_fewest_) return;
+    merges_.learn(entries_, tied);
+    Texts reachable(entries_.texts.begin(), entries_.texts.end());
+    for (uint32_t e = 0; e < size(); ++e)
+      if (states()[e] != kReachable) reachable[e] = {};
+    if (std::find(reachable.begin(), reachable.end(), "") == reachable.end()) return;
+    entries_.trie = Trie(reachable, weights);  // unreachable entries never match
+    merges_.skip_unreachable();
+  }
 
-  // The bytes of an id that `knows` knows: an entry's or a byte's, not a special token's.
-  std::string_view bytes_of(uint32_t id) const;
-  bool knows(uint32_t id) const { return place_of(id) < 256 + entries_.size(); }
+  void encode(std::string_view text, std::vector<uint32_t>& ids) const {
+    const size_t start = ids.size();
+    ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
+    if (by_fewest_)
+      fewest_.encode(entries_, text, true, ids);
+    else
+      merges_.encode(entries_, text, ids);
+    // Each kNone becomes the byte at its place; then entries become ids.
+    const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
+    if (std::find(fresh.begin(), fresh.end(), kNone) != fresh.end()) {
+      size_t at = 0;
+      for (uint32_t& id : fresh) {
+        const size_t next = at + (id == kNone ? 1 : entries_.sizes[id]);
+        if (id == kNone) id = static_cast<unsigned char>(text[at]) - 256u;
+        at = next;
+      }
+    }
+    if (ids_.empty())
+      for (uint32_t& id : fresh) id += first_id_ + 256;
+    else
+      for (uint32_t& id : fresh) id = ids_[id + 256];
+  }
+
+  size_t count(std::string_view text) const {  // of tokens
+    static thread_local std::vector<uint32_t> tokens;
+    tokens.clear();
+    return by_fewest_ ? fewest_.encode(entries_, text, false, tokens)
+                      : merges_.encode(entries_, text, tokens);
+  }
+
+  // The bytes of an id that it knows: of an entry or a byte, not of a special token.
+  std::string_view bytes_of(uint32_t id) const {
+    const uint32_t place = place_of(id);
+    return place < 256 ? std::string_view(&bytes_[place], 1) : entries_.texts[place - 256];
+  }
+  bool knows(uint32_t id) const { return place_of(id) < 256 + size(); }
   // The largest id known, plus one.
   uint32_t end_id() const {
-    return ids_.empty() ? first_id_ + 256 + static_cast<uint32_t>(entries_.size())
-                        : static_cast<uint32_t>(places_.size());
+    return static_cast<uint32_t>(ids_.empty() ? first_id_ + 256 + size() : places_.size());
   }
   // Byte b has the place b, entry i the place 256 + i; unknown ids have a place after all of them.
   uint32_t place_of(uint32_t id) const {
@@ -67,70 +83,36 @@ class Encoder {
     return id < places_.size() ? places_[id] : kNone;
   }
 
-  size_t size() const { return entries_.size(); }
-  const std::vector<uint8_t>& states() const { return states_; }  // EntryState, by entry
+  size_t size() const { return entries_.texts.size(); }
+  const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The two entries that the merges rule makes `entry` from; none for the alphabet.
   std::optional<std::pair<uint32_t, uint32_t>> parts(uint32_t entry) const {
-    if (pieces_[entry].left == kNone) return {};
-    return std::pair(pieces_[entry].left, pieces_[entry].right);
+    const Merges::Piece& piece = merges_.pieces[entry];
+    if (piece.left == kNone) return {};
+    return std::pair(piece.left, piece.right);
   }
-
-  // The fewest other entries that an entry's text can be written with, by entry.
-  std::vector<uint32_t> parts_without() const;
-
-  static constexpr uint32_t kNone = Trie::kNone;
+  std::vector<uint32_t> parts_without() const { return Fewest::parts_without(entries_); }
 
  private:
-  struct Piece {
-    uint32_t left = kNone, right = kNone;  // its parts
-    uint32_t prefix = kNone;               // the longest entry that it begins with
-  };
-  struct Scratch;
-  static Scratch& scratch();
-
-  void number(std::vector<uint32_t> ids);
-  void tie(const std::vector<uint32_t>& tied);
-  template <bool kTies>
-  void learn_parts();
-  // Without ties an entry's rank is its place in the list, and nothing is looked up.
-  template <bool kTies>
-  uint32_t rank(uint32_t entry) const {
-    return kTies && entry != kNone ? ranks_[entry] : entry;
+  void number() {
+    if (ids_.size() != 256 + size())
+      throw std::invalid_argument("as many ids as bytes and entries");
+    const uint32_t last = *std::max_element(ids_.begin(), ids_.end());
+    if (last >= kNone) throw std::invalid_argument("an id is too large");
+    places_.assign(last + 1, kNone);
+    for (uint32_t place = 0; place < ids_.size(); ++place)
+      if (std::exchange(places_[ids_[place]], place) != kNone)
+        throw std::invalid_argument("the id " + std::to_string(ids_[place]) + " is given twice");
   }
-  bool ties() const { return !ranks_.empty(); }
-  bool formed_plainly(std::string_view text) const;
-  uint32_t joined(uint32_t left, uint32_t right) const;
-  void add_join(uint32_t left, uint32_t right, uint32_t entry);
-  size_t maybe_place(uint64_t hash) const { return hash >> 20 & (maybe_joined_.size() * 64 - 1); }
-  template <bool kTies>
-  bool fit(uint32_t left, uint32_t right, uint32_t lowest) const;
-  static size_t border(char last, char first) {
-    return size_t{static_cast<unsigned char>(last)} << 8 | static_cast<unsigned char>(first);
-  }
-  uint32_t lowest_join(char last, char first) const { return lowest_[border(last, first)]; }
-  template <bool kBuilding>
-  uint32_t usable(uint32_t entry, uint32_t limit) const;
-  uint32_t longest(const char* from, const char* end) const;
 
-  template <bool kBuilding, bool kTies>
-  size_t by_merges(std::string_view text, uint32_t limit, std::vector<uint32_t>& out) const;
-  size_t by_fewest(std::string_view text, bool emit, std::vector<uint32_t>& out) const;
-
-  std::vector<std::string> entries_;
-  Rule rule_;
+  Entries entries_;
+  bool by_fewest_;
+  Fewest fewest_;
+  Merges merges_;
+  std::array<char, 256> bytes_;
   uint32_t first_id_;
   std::vector<uint32_t> ids_;     // by place; empty: consecutive
   std::vector<uint32_t> places_;  // by id
-  std::vector<uint32_t> ranks_;   // by entry; empty: no two share one
-  Trie trie_;
-  std::vector<uint8_t> states_;
-  std::vector<uint16_t> sizes_;  // of the entries, in bytes: small, because it is read most
-  LargeVector<Piece> pieces_;
-  size_t ring_ = 8;                     // a power of two above the size of the longest entry
-  FlatIndex joins_;                     // of entries, by the hash of their parts
-  std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
-  // By last byte of the left and first byte of the right side: the lowest rank that joins them.
-  std::vector<uint32_t> lowest_;
 };
 
 }  // namespace supratok

@@ -1,11 +1,10 @@
 // Symbols of the merge loop, and the limits on what two of them may become.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
+#include <stdexcept>
 #include <unordered_set>
-#include <vector>
+
+#include "text.hpp"
 
 namespace supratok {
 
@@ -21,27 +20,68 @@ struct Symbol {
     return {text + right.text, words + right.words, digits + right.digits, spaces + right.spaces,
             script ? script : right.script};
   }
-  // Characters count their digits and spaces, words count as words.
-  static std::vector<Symbol> characters(const std::vector<uint32_t>& code_points);
-  static std::vector<Symbol> words_of(const std::vector<std::string>& texts, bool by_class);
+
+  static bool is_digit(uint32_t code) { return char_info(code).cls == CharClass::Number; }
+
+  // A character counts its digits and spaces, a word counts as a word.
+  static Symbol character(uint32_t code) {
+    return {encode_char(code), 0, is_digit(code), code == ' ', char_info(code).script};
+  }
+  static Symbol word(const std::string& text, bool by_class) {
+    Word word;
+    if (!WordReader(text, by_class).next(word) || word.text.size() != text.size())
+      throw std::invalid_argument("'" + text + "' is not one word");
+    return {text, word.cls == CharClass::Letter || word.cls == CharClass::Number, 0, 0,
+            word.script};
+  }
 };
 
-struct Limits {
+class Limits {
+ public:
   static constexpr uint32_t kNoLimit = 0xffffffffu;
-  uint32_t bytes, words, digits, spaces;
-  uint32_t digits_in_row;                 // where two texts meet
-  bool one_script;                        // symbols of two scripts do not join
-  std::unordered_set<std::string> names;  // texts that mean something else, and are never made
+  struct Most {  // in a joined text
+    uint32_t bytes, words, digits, spaces;
+    uint32_t digits_in_row;  // where its parts meet
+  };
 
-  Limits(uint32_t bytes, uint32_t words, uint32_t digits, uint32_t spaces, uint32_t digits_in_row,
-         bool one_script, const std::vector<std::string>& names);
-  bool allow(const Symbol& left, const Symbol& right) const;
+  // With `one_script`, symbols of two scripts do not join. `names` are texts that mean something
+  // else, and are never made.
+  Limits(Most most, bool one_script, const std::vector<std::string>& names)
+      : most_(most), one_script_(one_script), names_(names.begin(), names.end()) {
+    for (const std::string& name : names) {
+      if (name_sizes_.size() <= name.size()) name_sizes_.resize(name.size() + 1);
+      name_sizes_[name.size()] = true;
+    }
+  }
+
+  bool allow(const Symbol& left, const Symbol& right) const {
+    const size_t bytes = left.text.size() + right.text.size();
+    return bytes <= most_.bytes && left.words + right.words <= most_.words &&
+           left.digits + right.digits <= most_.digits &&
+           left.spaces + right.spaces <= most_.spaces &&
+           (most_.digits_in_row == kNoLimit ||
+            digits_where_they_meet(left.text, right.text) <= most_.digits_in_row) &&
+           !(one_script_ && left.script && right.script && left.script != right.script) &&
+           !(bytes < name_sizes_.size() && name_sizes_[bytes] &&
+             names_.contains(left.text + right.text));
+  }
 
  private:
-  bool is_name(const std::string& left, const std::string& right) const;
+  // The digits in a row where two texts meet; 0 if they do not meet in digits.
+  static uint32_t digits_where_they_meet(std::string_view left, std::string_view right) {
+    uint32_t before = 0, after = 0;
+    for (size_t i = 0; i < right.size() && Symbol::is_digit(decode_char(&right[i]));
+         i += char_bytes(right[i]))
+      ++after;
+    if (!after) return 0;
+    while (!left.empty() && Symbol::is_digit(take_last_char(left))) ++before;
+    return before ? before + after : 0;
+  }
 
-  size_t longest_name_ = 0;
-  std::array<bool, 256> begins_name_{}, ends_name_{};
+  Most most_;
+  bool one_script_;
+  std::unordered_set<std::string> names_;
+  std::vector<bool> name_sizes_;
 };
 
 }  // namespace supratok

@@ -14,7 +14,7 @@
 
 namespace supratok {
 
-// Large tables come in pages of 2 MB, where the system has them: with small pages, looking up the
+// Puts large tables on pages of 2 MB, where the system has them: with small pages, looking up the
 // address of a random place takes longer than reading it.
 template <class T>
 struct LargePages {
@@ -31,7 +31,7 @@ struct LargePages {
     const std::size_t bytes = (count * sizeof(T) + kPage - 1) / kPage * kPage;
     void* memory = ::operator new(bytes, std::align_val_t(kPage));
 #ifdef __linux__
-    madvise(memory, bytes, MADV_HUGEPAGE);  // advice: it is no loss if it is not taken
+    madvise(memory, bytes, MADV_HUGEPAGE);  // advice: the system may ignore it
 #endif
     return static_cast<T*>(memory);
   }
@@ -47,12 +47,22 @@ struct LargePages {
   }
 };
 
-// Gives freed memory back to the system: what the threads of one phase have freed is of no use to
-// the next, which has other threads.
+// Gives freed memory back to the system: the next phase has other threads, which cannot use the
+// memory that the threads of this one have freed.
 inline void return_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+// Room for `size` values, not initialised, that the thread keeps for the next call with the same
+// kUse. It does not keep the memory that one very long text needed.
+template <class T, int kUse>
+T* scratch(size_t size) {
+  static thread_local std::vector<T> buffer;
+  if (buffer.size() > (1u << 22) && buffer.size() > 4 * size) std::vector<T>().swap(buffer);
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer.data();
 }
 
 template <class T>

@@ -5,12 +5,8 @@
 // or two.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string>
-#include <string_view>
+#include <cmath>
 #include <tuple>
-#include <vector>
 
 #include "words.hpp"
 
@@ -32,35 +28,133 @@ class SpanTable {
   // `groups` numbers the words that count as one word where documents are counted ("York", "york").
   // A span begins only with a word that `begins`, and has 2 to `max_words` words.
   SpanTable(std::vector<std::string> words, std::vector<uint32_t> groups,
-            std::vector<uint8_t> begins, size_t max_words);
+            std::vector<uint8_t> begins, size_t max_words)
+      : words_(static_cast<uint32_t>(words.size())),
+        index_(std::move(words)),
+        groups_(std::move(groups)),
+        begins_(std::move(begins)),
+        max_words_(max_words),
+        stretches_(max_words) {
+    if (groups_.size() != words_ || begins_.size() != words_)
+      throw std::invalid_argument("as many groups and beginnings as words");
+    for (const uint32_t group : groups_) group_count_ = std::max<size_t>(group_count_, group + 1);
+    documents_.resize(group_count_);
+  }
 
   // Adds the spans whose every pair of words may have been seen `floor` times. Returns how the
   // sequences of 2 to max_words neighbouring words divide: spans; rare ones (a word is not in the
   // list, or a pair surely too rare); those whose first word may not begin a span; and, by class,
   // those with words not made of letters, by the first of these.
-  std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>> find(const Texts& documents,
-                                                                   const PairSketch& pairs,
-                                                                   uint32_t floor);
+  using Found = std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>>;
+  Found find(const Texts& documents, const PairSketch& pairs, uint32_t floor) {
+    int64_t spans = 0, rare = 0, not_beginning = 0;
+    std::vector<int64_t> by_class(static_cast<size_t>(CharClass::Extend) + 1);
+    std::vector<Unit> units;
+    for (const std::string_view document : documents) {
+      read(document, units);
+      for (size_t i = 0; i < units.size(); ++i) {
+        const size_t most = std::min(max_words_, units.size() - i);
+        size_t letters = 0;  // in a row
+        while (letters < most && units[i + letters].cls == CharClass::Letter) ++letters;
+        if (letters < most)
+          by_class[static_cast<size_t>(units[i + letters].cls)] +=
+              most - std::max<size_t>(letters, 1);
+        if (letters < 2) continue;
+        const bool known = units[i].word != kNone;
+        if (known && !begins_[units[i].word]) {
+          not_beginning += letters - 1;
+          continue;
+        }
+        const size_t found = known ? find_at(units, i, pairs, floor) - 1 : 0;
+        spans += found;
+        rare += letters - 1 - found;
+      }
+    }
+    occurrences_.assign(size(), 0);
+    documents_.assign(group_count_ + size(), 0);
+    return {spans, rare, not_beginning, std::move(by_class)};
+  }
 
   // Counts the spans, the documents they are in, and the documents each group of words is in.
-  void add(const Texts& documents);
+  void add(const Texts& documents) {
+    static thread_local std::vector<Unit> units;
+    static thread_local std::vector<uint32_t> last_in;  // the document, from 1, that had it last
+    last_in.assign(documents_.size(), 0);
+    std::vector<int64_t> stretches(max_words_);
+    const auto add_to = [](int64_t& total, int64_t more) {
+      std::atomic_ref(total).fetch_add(more, std::memory_order_relaxed);
+    };
+    uint32_t number = 0;
+    for (const std::string_view document : documents) {
+      ++number;
+      const auto note_document = [&](size_t thing) {
+        if (last_in[thing] != number) add_to(documents_[thing], 1);
+        last_in[thing] = number;
+      };
+      read(document, units);
+      size_t letters = 0;  // words in a row that end here
+      for (size_t i = 0; i < units.size(); ++i) {
+        letters = units[i].cls == CharClass::Letter ? letters + 1 : 0;
+        for (size_t n = 0; n < std::min(letters, max_words_); ++n) ++stretches[n];
+        if (units[i].word == kNone) continue;
+        note_document(groups_[units[i].word]);
+        each_at(units, i, [&](uint32_t span, size_t) {
+          note_document(group_count_ + span);
+          add_to(occurrences_[span], 1);
+          return true;
+        });
+      }
+    }
+    for (size_t n = 0; n < max_words_; ++n) add_to(stretches_[n], stretches[n]);
+    add_to(read_, static_cast<int64_t>(documents.size()));
+  }
 
   // The counts since the last call: of each span, of the documents with each span, of those with
   // each group, of sequences of 1, 2, ... letter words, and of documents.
   using Counts = std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<int64_t>,
                             std::vector<int64_t>, int64_t>;
-  Counts take_counts();
+  Counts take_counts() {
+    const auto groups = documents_.begin() + static_cast<std::ptrdiff_t>(group_count_);
+    const std::vector<int64_t> by_group(documents_.begin(), groups),
+        by_span(groups, documents_.end());
+    Counts counts{occurrences_, by_span, by_group, stretches_, std::exchange(read_, 0)};
+    for (auto* zeroed : {&occurrences_, &documents_, &stretches_})
+      std::fill(zeroed->begin(), zeroed->end(), 0);
+    return counts;
+  }
 
   size_t size() const { return keys_.size(); }
   // The words of each span, max_words numbers a span; kNone where it is shorter.
-  std::vector<uint32_t> rows() const;
+  std::vector<uint32_t> rows() const {
+    std::vector<uint32_t> rows(size() * max_words_, kNone);
+    for (uint32_t span = 0; span < size(); ++span) {
+      uint32_t* row = &rows[span * max_words_];
+      if (const uint32_t start = shorter(span); start == kNone)
+        *row++ = static_cast<uint32_t>(keys_[span] >> 32);
+      else  // a shorter span comes first, so its row is complete
+        for (const uint32_t* word = &rows[start * max_words_]; *word != kNone;) *row++ = *word++;
+      *row = static_cast<uint32_t>(keys_[span]);
+    }
+    return rows;
+  }
   // The span that another one continues by a word, or kNone if it has two words.
   uint32_t shorter(uint32_t span) const {
     const auto node = static_cast<uint32_t>(keys_[span] >> 32);
     return node < words_ ? kNone : node - words_;
   }
 
-  void read(std::string_view document, std::vector<Unit>& units) const;
+  void read(std::string_view document, std::vector<Unit>& units) const {
+    units.clear();
+    WordReader reader(document);
+    for (Word word; reader.next(word);) {
+      const uint64_t hash = hash_bytes(word.text);
+      const uint32_t place = word.cls == CharClass::Letter ? index_.find(word.text, hash) : kNone;
+      // Words know no newlines (text.hpp), but a span's neighbour may be the end of a line.
+      const bool ends_line =
+          word.cls == CharClass::Space && has_class(word.text, CharClass::Newline);
+      units.push_back({word.text, hash, place, ends_line ? CharClass::Newline : word.cls});
+    }
+  }
   // Visits the spans that begin with unit `i`, short ones first, while visit(span, its last unit)
   // returns true.
   template <class Visit>
@@ -68,20 +162,32 @@ class SpanTable {
     if (units[i].word == kNone || !begins_[units[i].word]) return;
     uint32_t node = units[i].word;
     for (size_t last = i + 1; last < units.size() && units[last].word != kNone; ++last) {
-      const uint32_t span = child(node, units[last].word);
+      const uint64_t key = FlatCounts::pair(node, units[last].word);
+      const uint32_t span =
+          children_.find(mix(key), [&](uint32_t other) { return keys_[other] == key; });
       if (span == kNone || !visit(span, last)) return;
       node = words_ + span;
     }
   }
 
  private:
-  // The nodes of the trie: the words, then the spans. The key of a span: its parent node, its last
-  // word.
-  uint32_t child(uint32_t node, uint32_t word) const {
-    const uint64_t key = FlatCounts::pair(node, word);
-    return children_.find(mix(key), [&](uint32_t span) { return keys_[span] == key; });
+  // Adds the spans that begin with unit `i`; returns the number of words of the longest, or 1.
+  size_t find_at(const std::vector<Unit>& units, size_t i, const PairSketch& pairs,
+                 uint32_t floor) {
+    uint32_t node = units[i].word;
+    size_t length = 1;
+    for (; length < max_words_ && i + length < units.size(); ++length) {
+      const Unit &before = units[i + length - 1], &unit = units[i + length];
+      if (unit.word == kNone || pairs.bound(before.hash, unit.hash) < floor) break;
+      const uint64_t key = FlatCounts::pair(node, unit.word);
+      const auto fresh = static_cast<uint32_t>(size());
+      const uint32_t span = children_.find_or_add(
+          mix(key), fresh, [&](uint32_t other) { return keys_[other] == key; });
+      if (span == fresh) keys_.push_back(key);
+      node = words_ + span;
+    }
+    return length;
   }
-  size_t find_at(const std::vector<Unit>& units, size_t i, const PairSketch& pairs, uint32_t floor);
 
   uint32_t words_;
   WordIndex index_;
@@ -89,11 +195,13 @@ class SpanTable {
   std::vector<uint8_t> begins_;
   size_t max_words_;
   size_t group_count_ = 0;
-  FlatIndex children_;
-  std::vector<uint64_t> keys_;        // by span
+  // The nodes of the trie are the words, then the spans. The key of a span is its parent node and
+  // its last word.
+  std::vector<uint64_t> keys_;
+  FlatIndex children_;                // spans, by their keys
   std::vector<int64_t> occurrences_;  // by span
   std::vector<int64_t> documents_;    // by group, then by span
-  std::vector<int64_t> stretches_;
+  std::vector<int64_t> stretches_;    // sequences of 1, 2, ... letter words
   int64_t read_ = 0;
 };
 
@@ -101,14 +209,75 @@ class SpanTable {
 // neighbour like any other.
 class NeighbourTable {
  public:
-  NeighbourTable(const SpanTable& table, const std::vector<uint32_t>& spans);
-  void add(const Texts& documents);
+  NeighbourTable(const SpanTable& table, const std::vector<uint32_t>& spans)
+      : table_(table), places_(table.size(), kNone), leads_(table.size()), size_(spans.size()) {
+    for (size_t i = 0; i < spans.size(); ++i) {
+      if (spans[i] >= table.size()) throw std::invalid_argument("no such span");
+      places_[spans[i]] = static_cast<uint32_t>(i);
+      for (uint32_t s = spans[i]; s != kNone && !leads_[s]; s = table.shorter(s)) leads_[s] = 1;
+    }
+  }
+
+  void add(const Texts& documents) {
+    static thread_local std::vector<Unit> units;
+    static thread_local SharedCounts::Batch batch;
+    std::string texts;  // of all neighbours found here, end to end
+    std::vector<size_t> starts;
+    const auto note = [&](uint32_t place, uint32_t side, size_t neighbour) {
+      starts.push_back(texts.size());
+      const uint32_t which = place * 2 + side;
+      texts += as_bytes(&which, 1);
+      // The end of a line and of the document are one neighbour, without a text. (A place before
+      // the first wraps around to a number that is too large.)
+      if (neighbour < units.size() && units[neighbour].cls != CharClass::Newline)
+        texts += units[neighbour].text;
+    };
+    for (const std::string_view document : documents) {
+      table_.read(document, units);
+      for (size_t i = 0; i < units.size(); ++i)
+        table_.each_at(units, i, [&](uint32_t span, size_t last) {
+          if (places_[span] != kNone) {
+            note(places_[span], 0, i - 1);
+            note(places_[span], 1, last + 1);
+          }
+          return leads_[span] != 0;
+        });
+    }
+    starts.push_back(texts.size());
+    batch.clear();
+    for (size_t i = 0; i + 1 < starts.size(); ++i)
+      batch.add(std::string_view(texts).substr(starts[i], starts[i + 1] - starts[i]), 1);
+    neighbours_.add(batch);
+  }
 
   // By span: the entropy of the neighbours before it, in bits, and the share of the most frequent
   // one; then both of the neighbours after it.
-  std::array<std::vector<double>, 4> summary() const;
+  std::array<std::vector<double>, 4> summary() const {
+    std::vector<std::pair<uint32_t, int64_t>> rows;
+    neighbours_.each([&](std::string_view text, int64_t count) {
+      rows.emplace_back(as_numbers(text.substr(0, sizeof(uint32_t)))[0], count);
+    });
+    std::sort(rows.begin(), rows.end());  // so that sums do not depend on the table's order
+    std::array<std::vector<double>, 4> summary;
+    for (auto& column : summary) column.assign(size_, 0.0);
+    for (size_t i = 0, end; i < rows.size(); i = end) {
+      double total = 0, entropy = 0;
+      for (end = i; end < rows.size() && rows[end].first == rows[i].first; ++end)
+        total += static_cast<double>(rows[end].second);
+      for (size_t r = i; r < end; ++r) {
+        const double share = static_cast<double>(rows[r].second) / total;
+        entropy -= share * std::log2(share);
+      }
+      const size_t side = rows[i].first % 2, place = rows[i].first / 2;
+      summary[side * 2][place] = entropy;
+      summary[side * 2 + 1][place] = static_cast<double>(rows[end - 1].second) / total;
+    }
+    return summary;
+  }
 
  private:
+  static constexpr uint32_t kNone = SpanTable::kNone;
+
   const SpanTable& table_;
   std::vector<uint32_t> places_;  // by span of the table: its place in the list, or kNone
   std::vector<uint8_t> leads_;    // by span of the table: one of the list begins with it

@@ -5,15 +5,11 @@
 // second counts those exactly that may have been seen often enough.
 #pragma once
 
-#include <cstdint>
-#include <mutex>
 #include <optional>
 #include <tuple>
-#include <vector>
 
 #include "encode.hpp"
 #include "pair_sketch.hpp"
-#include "text.hpp"
 #include "text_counts.hpp"
 
 namespace supratok {
@@ -21,8 +17,45 @@ namespace supratok {
 class Survey {
  public:
   // With a sketch of 0 bits it ignores pairs.
-  Survey(const Encoder& encoder, int sketch_bits);
-  void add(const Texts& documents);
+  Survey(const Encoder& encoder, int sketch_bits)
+      : uses(encoder.size()), documents(encoder.size()), encoder_(encoder) {
+    if (sketch_bits) pairs.emplace(sketch_bits);
+  }
+
+  void add(const Texts& texts) {
+    std::vector<int64_t> seen(uses.size()), within(uses.size());
+    std::vector<size_t> last(uses.size());  // the last text, counted from 1, that held the entry
+    std::optional<PairSketch::Adder> adder;
+    if (pairs) adder.emplace(*pairs);
+    for (size_t t = 0; t < texts.size(); ++t)
+      each_entry(texts[t], [&](uint32_t before, uint32_t entry) {
+        if (entry == kNone) return;
+        ++seen[entry];
+        within[entry] += last[entry] != t + 1;
+        last[entry] = t + 1;
+        if (adder && before != kNone) adder->add(before, entry);
+      });
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < uses.size(); ++i) {
+      uses[i] += seen[i];
+      documents[i] += within[i];
+    }
+  }
+
+  static constexpr uint32_t kNone = Encoder::kNone;
+  // Calls visit(entry before, entry) for each token of the text; kNone is a byte, or no token.
+  template <class Visit>
+  void each_entry(std::string_view text, Visit visit) const {
+    static thread_local std::vector<uint32_t> ids;
+    ids.clear();
+    encoder_.encode(text, ids);
+    uint32_t before = kNone;
+    for (const uint32_t id : ids) {
+      const uint32_t place = encoder_.place_of(id);
+      const uint32_t entry = place < 256 ? kNone : place - 256;
+      visit(std::exchange(before, entry), entry);
+    }
+  }
 
   std::vector<int64_t> uses, documents;  // by entry
   std::optional<PairSketch> pairs;
@@ -35,14 +68,44 @@ class Survey {
 // Counts the pairs of neighbouring entries that the survey may have seen `floor` times or more.
 class Neighbours {
  public:
-  Neighbours(const Encoder& encoder, const Survey& survey, uint32_t floor);
-  void add(const Texts& documents);
+  Neighbours(const Survey& survey, uint32_t floor) : survey_(survey), floor_(floor) {
+    if (!survey.pairs) throw std::invalid_argument("the survey has no sketch of pairs");
+  }
+
+  void add(const Texts& texts) {
+    static thread_local SharedCounts::Batch batch;
+    std::vector<std::array<uint32_t, 2>> found;
+    for (const std::string_view text : texts)
+      survey_.each_entry(text, [&](uint32_t before, uint32_t entry) {
+        if (before != Survey::kNone && entry != Survey::kNone &&
+            survey_.pairs->bound(before, entry) >= floor_)
+          found.push_back({before, entry});
+      });
+    batch.clear();
+    for (const auto& pair : found) batch.add(as_bytes(pair.data(), 2), 1);
+    counts_.add(batch);
+  }
+
   // Left entries, right entries and counts of the pairs that were indeed seen so often: most
   // frequent first, equals by left, then right.
-  std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, std::vector<int64_t>> rows() const;
+  std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, std::vector<int64_t>> rows() const {
+    std::vector<std::tuple<int64_t, uint32_t, uint32_t>> found;
+    counts_.each([&](std::string_view key, int64_t count) {
+      const std::vector<uint32_t> pair = as_numbers(key);
+      if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
+    });
+    std::sort(found.begin(), found.end());
+    std::vector<uint32_t> lefts, rights;
+    std::vector<int64_t> counts;
+    for (const auto& [minus_count, left, right] : found) {
+      lefts.push_back(left);
+      rights.push_back(right);
+      counts.push_back(-minus_count);
+    }
+    return {std::move(lefts), std::move(rights), std::move(counts)};
+  }
 
  private:
-  const Encoder& encoder_;
   const Survey& survey_;
   uint32_t floor_;
   SharedCounts counts_;

@@ -8,11 +8,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <string>
-#include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
 #include "text.hpp"
 
@@ -53,6 +49,7 @@ class Counting {
   // Takes a text. True when the portion is full: then the caller must hand it over.
   bool add(std::string_view text) {
     portion_.sizes.push_back(text.size());
+    if (portion_.text.empty()) portion_.text.reserve(kPortion * 5 / 4);
     portion_.text += text;
     return portion_.text.size() >= kPortion;
   }
@@ -60,10 +57,6 @@ class Counting {
     std::unique_lock lock(lock_);
     changed_.wait(lock, [this] { return queue_.size() <= threads_.size() || failure_; });
     queue_.push_back(std::exchange(portion_, {}));
-    if (!spare_.empty()) {
-      portion_ = std::move(spare_.back());
-      spare_.pop_back();
-    }
     changed_.notify_all();
   }
   // Waits until all texts are counted, and throws the exception of a thread that failed.
@@ -95,7 +88,7 @@ class Counting {
     while (true) {
       changed_.wait(lock, [this] { return !queue_.empty() || stopping_; });
       if (queue_.empty()) return;
-      Portion portion = std::move(queue_.front());
+      const Portion portion = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();
       changed_.notify_all();
@@ -105,19 +98,16 @@ class Counting {
       } catch (...) {
         failure = std::current_exception();
       }
-      portion.text.clear();
-      portion.sizes.clear();
       lock.lock();
       if (failure) failure_ = failure;
-      spare_.push_back(std::move(portion));
     }
   }
 
   void count(const Portion& portion) const {
     Texts documents;
-    size_t start = 0;
+    const char* start = portion.text.data();
     for (const size_t size : portion.sizes) {
-      documents.push_back(std::string_view(portion.text).substr(start, size));
+      documents.push_back({start, size});
       start += size;
     }
     count_(documents);
@@ -126,7 +116,6 @@ class Counting {
   std::function<void(const Texts&)> count_;
   Portion portion_;
   std::deque<Portion> queue_;
-  std::vector<Portion> spare_;
   std::mutex lock_;
   std::condition_variable changed_;
   std::exception_ptr failure_;

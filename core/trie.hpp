@@ -2,16 +2,82 @@
 //
 // A double-array trie: the child of node n by byte c is at base(n) ^ c, if the label there is c.
 // No two nodes share a base, so the label alone shows whose child a node is, and a step reads four
-// bytes. What a walk found is read once, where it ended.
+// bytes. The string that a walk found is read once, where it ended.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-#include <vector>
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <bitset>
+#include <numeric>
+#include <queue>
+#include <stdexcept>
 
 #include "memory.hpp"
+#include "text.hpp"
 
 namespace supratok {
+
+// Hands out bases: the slots base ^ label must be free for all labels of a node. A base and its
+// slots lie in one block of 256. Only the last few blocks are searched, so building is linear.
+class TrieSlots {
+ public:
+  TrieSlots() {
+    add_block();
+    blocks_[0].take(0);
+    blocks_[0].taken[0] = true;  // the base of leaves
+  }
+
+  uint32_t place(const std::vector<unsigned char>& labels) {
+    for (size_t i = 0; i < open_.size(); ++i) {
+      Block& block = blocks_[open_[i]];
+      if (block.free < static_cast<int>(labels.size())) continue;
+      for (uint32_t word = 0; word < 4; ++word) {
+        for (uint64_t bits = block.open[word]; bits; bits &= bits - 1) {
+          const uint32_t base = (word * 64 + std::countr_zero(bits)) ^ labels[0];
+          if (block.taken[base]) continue;
+          if (!std::all_of(labels.begin() + 1, labels.end(),
+                           [&](unsigned char label) { return block.is_open(base ^ label); }))
+            continue;
+          block.taken[base] = true;
+          for (const unsigned char label : labels) block.take(base ^ label);
+          const uint32_t found = open_[i] * 256 + base;
+          if (block.free < 4) open_.erase(open_.begin() + static_cast<ptrdiff_t>(i));
+          return found;
+        }
+      }
+    }
+    add_block();
+    return place(labels);
+  }
+
+  uint32_t size() const { return static_cast<uint32_t>(blocks_.size() * 256); }
+  bool used(uint32_t slot) const { return !blocks_[slot / 256].is_open(slot % 256); }
+  bool taken(uint32_t base) const { return blocks_[base / 256].taken[base % 256]; }
+
+ private:
+  struct Block {
+    std::array<uint64_t, 4> open{~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}, ~uint64_t{0}};  // slots
+    std::bitset<256> taken;                                                                // bases
+    int free = 256;
+
+    bool is_open(uint32_t slot) const { return open[slot / 64] >> (slot % 64) & 1; }
+    void take(uint32_t slot) {
+      open[slot / 64] &= ~(uint64_t{1} << (slot % 64));
+      --free;
+    }
+  };
+
+  void add_block() {
+    if (size() >= 1u << 23) throw std::length_error("the vocabulary's texts need too large a trie");
+    if (open_.size() == 8) open_.erase(open_.begin());
+    open_.push_back(static_cast<uint32_t>(blocks_.size()));
+    blocks_.emplace_back();
+  }
+
+  std::vector<Block> blocks_;
+  std::vector<uint32_t> open_;
+};
 
 class Trie {
  public:
@@ -21,7 +87,57 @@ class Trie {
   // The value of a string is its place in `strings`; of equal strings the first counts, and an
   // empty one is left out. Strings of great weight, met often, are laid close together: the trie
   // is larger than a fast cache, so this decides its speed, and nothing else.
-  Trie(const std::vector<std::string_view>& strings, const std::vector<int64_t>& weights);
+  Trie(const Texts& strings, const std::vector<int64_t>& weights) {
+    if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
+    std::vector<uint32_t> order(strings.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return strings[a] < strings[b]; });
+    std::vector<int64_t> weight_before{0};  // of the strings before a place in `order`
+    for (const uint32_t s : order) weight_before.push_back(weight_before.back() + weights[s]);
+
+    struct Range {  // a node, and the strings below it
+      uint32_t node, begin, end, depth;
+      int64_t weight;
+      bool operator<(const Range& other) const { return weight < other.weight; }
+    };
+    TrieSlots slots;
+    std::priority_queue<Range> open;
+    open.push({kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
+    std::vector<unsigned char> labels;
+    std::vector<uint32_t> starts;
+    fit(slots);
+    while (!open.empty()) {
+      auto [node, begin, end, depth, weight] = open.top();
+      open.pop();
+      for (; begin < end && strings[order[begin]].size() == depth; ++begin) {
+        if (depth == 0 || ends_at(node)) continue;
+        links_[node] |= 1u << 8;
+        longest_[node] = order[begin];
+      }
+      if (begin == end) continue;  // a leaf: its base stays 0, which no other node has
+      labels.clear();
+      starts.clear();
+      for (uint32_t i = begin; i < end; ++i) {
+        const auto label = static_cast<unsigned char>(strings[order[i]][depth]);
+        if (!labels.empty() && labels.back() == label) continue;
+        labels.push_back(label);
+        starts.push_back(i);
+      }
+      starts.push_back(end);
+      const uint32_t base = slots.place(labels);
+      fit(slots);
+      links_[node] |= base << 9;
+      for (size_t i = 0; i < labels.size(); ++i) {
+        const uint32_t child = base ^ labels[i];
+        links_[child] = labels[i];
+        longest_[child] = longest_[node];
+        open.push({child, starts[i], starts[i + 1], depth + 1,
+                   weight_before[starts[i + 1]] - weight_before[starts[i]]});
+      }
+    }
+    label_unused(slots);
+  }
 
   // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
   bool step(uint32_t& node, unsigned char byte) const {
@@ -35,9 +151,30 @@ class Trie {
   // The longest string on the way to the node, or kNone.
   uint32_t longest_at(uint32_t node) const { return longest_[node]; }
 
-  uint32_t find(std::string_view text) const;
+  uint32_t find(std::string_view text) const {
+    uint32_t node = kRoot;
+    for (const char byte : text)
+      if (!step(node, static_cast<unsigned char>(byte))) return kNone;
+    return ends_at(node) ? longest_[node] : kNone;
+  }
 
  private:
+  void fit(const TrieSlots& slots) {
+    links_.resize(slots.size());
+    longest_.resize(slots.size(), kNone);
+  }
+
+  // An unused slot (and the root) gets a label by which no node reaches it.
+  void label_unused(const TrieSlots& slots) {
+    for (uint32_t slot = 0; slot < slots.size(); ++slot) {
+      if (slot != kRoot && slots.used(slot)) continue;
+      uint32_t label = 0;
+      while (label < 256 && slots.taken(slot ^ label)) ++label;
+      if (label == 256) throw std::logic_error("a trie slot that every byte reaches");
+      links_[slot] |= label;
+    }
+  }
+
   LargeVector<uint32_t> links_;    // base << 9 | whether a string ends here << 8 | label
   LargeVector<uint32_t> longest_;  // by node
 };

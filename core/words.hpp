@@ -1,15 +1,11 @@
 // The words of documents: how often each was seen, and a bound for each pair of neighbours.
 #pragma once
 
-#include <cstdint>
+#include <bit>
 #include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "joints.hpp"
 #include "pair_sketch.hpp"
-#include "text.hpp"
 #include "text_counts.hpp"
 
 namespace supratok {
@@ -20,19 +16,95 @@ class WordTable {
  public:
   WordTable(int sketch_bits, bool by_class, std::optional<Joints> joints)
       : pairs(sketch_bits), by_class_(by_class), joints_(std::move(joints)) {}
-  void add(const Texts& documents);
-  Columns rows(int64_t least) const;  // seen at least so often
-  Columns rows_of_script(uint8_t script) const;
-  std::vector<int64_t> counts_of(const Texts& words) const;
-  std::vector<int64_t> totals() const;      // words by class
-  std::vector<int64_t> characters() const;  // by code point
+
+  void add(const Texts& documents) {
+    static thread_local TextCounts local(true);
+    static thread_local SharedCounts::Batch batch;
+    local.clear();
+    batch.clear();
+    PairSketch::Adder adder(pairs);
+    for (const std::string_view document : documents) {
+      uint64_t before = 0;  // the hash of the joinable word just before; 0: none
+      each_text(document, [&](const Word& word) {
+        const uint64_t hash = hash_bytes(word.text);
+        local.add(word.text, hash, 1);
+        if (word.joinable() && before) adder.add(before, hash);
+        before = word.joinable() ? hash : 0;
+      });
+    }
+    local.each([&](std::string_view text, int64_t count) { batch.add(text, count); });
+    words.add(batch);
+  }
+
+  // Words and counts: most frequent first; equals shorter first, then by code points.
+  using Rows = std::pair<Texts, std::vector<int64_t>>;
+  Rows rows(int64_t least) const {  // seen at least so often
+    return rows_if([&](std::string_view, int64_t count) { return count >= least; });
+  }
+  Rows rows_of_script(uint8_t script) const {
+    return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
+  }
+
+  std::vector<int64_t> counts_of(const Texts& texts) const {
+    std::vector<int64_t> counts;
+    for (const std::string_view text : texts) counts.push_back(words.find(text));
+    return counts;
+  }
+  std::vector<int64_t> totals() const {                                   // words by class
+    std::vector<int64_t> totals(static_cast<size_t>(CharClass::Extend));  // no word has this class
+    words.each([&](std::string_view text, int64_t count) {
+      Word word{};
+      WordReader(text, by_class_).next(word);
+      totals[static_cast<size_t>(word.cls)] += count;
+    });
+    return totals;
+  }
+  std::vector<int64_t> characters() const {  // by code point
+    std::vector<int64_t> counts(kCodePoints);
+    words.each([&](std::string_view text, int64_t count) {
+      each_char(text, [&](uint32_t code) { counts[code] += count; });
+    });
+    return counts;
+  }
 
   SharedCounts words;
   PairSketch pairs;
 
  private:
+  // Calls visit(word) for each word of a document, or for each stretch as if it were one.
   template <class Visit>
-  void each_text(std::string_view document, Visit visit) const;
+  void each_text(std::string_view document, Visit visit) const {
+    WordReader reader(document, by_class_);
+    Word text{}, before{};
+    for (Word word; reader.next(word); before = word) {
+      if (joints_ && !text.text.empty() && joints_->allow(before, word)) {
+        text.text = {text.text.data(), text.text.size() + word.text.size()};
+      } else {
+        if (!text.text.empty()) visit(text);
+        text = word;
+      }
+    }
+    if (!text.text.empty()) visit(text);
+  }
+
+  template <class Keep>
+  Rows rows_if(Keep keep) const {
+    std::vector<TextCount> found;
+    words.each([&](std::string_view text, int64_t count) {
+      if (keep(text, count)) found.push_back({text, count});
+    });
+    std::sort(found.begin(), found.end(), [](const TextCount& a, const TextCount& b) {
+      if (a.count != b.count) return a.count > b.count;
+      if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
+      return a.text < b.text;
+    });
+    Rows rows;
+    for (const auto& [text, count] : found) {
+      rows.first.push_back(text);
+      rows.second.push_back(count);
+    }
+    return rows;
+  }
 
   bool by_class_;
   std::optional<Joints> joints_;
@@ -42,7 +114,11 @@ class WordTable {
 class WordIndex {
  public:
   static constexpr uint32_t kNone = FlatIndex::kNone;
-  explicit WordIndex(std::vector<std::string> words);
+  explicit WordIndex(std::vector<std::string> words)
+      : words_(std::move(words)), index_(std::bit_ceil(words_.size() * 4 + 1)) {
+    for (size_t place = 0; place < words_.size(); ++place)
+      index_.add(hash_bytes(words_[place]), static_cast<uint32_t>(place));
+  }
   size_t size() const { return words_.size(); }
   uint32_t find(std::string_view word, uint64_t hash) const {
     return index_.find(hash, [&](uint32_t place) { return words_[place] == word; });

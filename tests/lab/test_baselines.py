@@ -84,7 +84,9 @@ def test_each_has_the_size_asked_for_and_repeats_itself(
 def test_the_cache_is_used(cache: Path, peer: Callable[[str], Trained]) -> None:
     first = peer("BPE-Bytes-GPT4o")
     first.path.write_text(first.path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert peer("BPE-Bytes-GPT4o").path.read_text(encoding="utf-8").endswith("\n")  # not trained again
+    assert (
+        peer("BPE-Bytes-GPT4o").path.read_text(encoding="utf-8").endswith("\n")
+    )  # not trained again
     fewer = trained("BPE-Bytes-GPT4o", TEXTS, SIZE, cache, documents=200)
     other = trained("BPE-Bytes-GPT4o", TEXTS, SIZE - 1, cache)
     assert len({first.path, fewer.path, other.path}) == 3

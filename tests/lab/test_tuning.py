@@ -173,6 +173,7 @@ def command(corpus: Path, out: Path, trials: int, *more: str) -> list[str]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_study_goes_on_and_can_be_repeated(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,6 +217,7 @@ def _check_outcome(folder: Path, trials: list[Trial], said: str) -> None:
         assert (first.values, first.score) == (trial.values, trial.score)
 
 
+@pytest.mark.slow
 def test_jobs_share_a_study(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -257,6 +259,7 @@ def test_what_is_learnt_from_and_what_is_measured_on(corpus: Path) -> None:
     assert not set(texts.held_out) & set(other.held_out)
 
 
+@pytest.mark.slow
 def test_pruned_trials_are_those_below_the_median(corpus: Path, tmp_path: Path) -> None:
     """By a slow plain twin of the rule, on what the study itself has kept."""
     assert main(command(corpus, tmp_path / "out", 14, "--quiet")) == 0
@@ -287,6 +290,7 @@ def test_what_matters_is_told_once_there_are_enough_trials(tmp_path: Path) -> No
     assert found["vocab_size"] > 0.7 and sum(found.values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_the_script(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from run_scripts import script
 

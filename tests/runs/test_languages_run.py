@@ -65,6 +65,7 @@ def call(
 # --- Table 6
 
 
+@pytest.mark.slow
 def test_flores(call: Call, data: Path, tmp_path: Path) -> None:
     given = ("--sizes", SIZE, "--languages", *LANGUAGES, "--only", "default")
     table, said = call("flores", *given)
@@ -117,6 +118,7 @@ def test_the_papers_averages() -> None:
     assert list(flores.NAMES) == list(flores.PAPER) == list(script("composition").PAPER)
 
 
+@pytest.mark.slow
 def test_sentences_must_be_the_same_in_all_languages(
     call: Call, data: Path, tmp_path: Path
 ) -> None:
@@ -184,6 +186,7 @@ def test_sentence(call: Call, tmp_path: Path) -> None:
     assert call("sentence", *given) == (table, "")
 
 
+@pytest.mark.slow
 def test_sentence_of_a_finished_file(
     call: Call, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

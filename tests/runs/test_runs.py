@@ -87,6 +87,7 @@ def check_kept(call: Call, monkeypatch: pytest.MonkeyPatch, name: str, *given: o
     return lines
 
 
+@pytest.mark.slow
 def test_sweep(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("default", "plain", "SuperBPE", "BPE-Standard")
     given = ("--sizes", SIZE, "--cache", tmp_path / "cache", "--only", *names)
@@ -132,6 +133,7 @@ def made_row(folder: Path, name: str, tokens: int, lossy: str = "") -> Row:
                dict.fromkeys(tests, counts), 1.0, 1, lossy, None, folder)  # fmt: skip
 
 
+@pytest.mark.slow
 def test_compression(call: Call, tmp_path: Path) -> None:
     crossing = "SP-BPE-CrossBoundary"
     names = ("default", crossing, "BPE-Standard")
@@ -168,6 +170,7 @@ def test_what_filtering_keeps_is_what_the_command_keeps(data: Path, tmp_path: Pa
     assert texts == list(open_corpus(other)) and 0 < len(texts) < 400
 
 
+@pytest.mark.slow
 def test_latency(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = ("--sizes", SIZE, "--cache", tmp_path / "cache", "--only", "default", "SuperBPE")
     lines = check_kept(call, monkeypatch, "latency", *given)
@@ -192,6 +195,7 @@ def test_a_part_of_the_corpus_is_asked_for_by_baseline(capsys: pytest.CaptureFix
         assert f"{wrong!r}: such as" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_exports(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     given = ("--sizes", SIZE, "--lines", 20)
     lines = check_kept(call, monkeypatch, "exports", *given)
@@ -211,6 +215,7 @@ def test_what_the_paper_has_beside_a_row() -> None:
     assert in_paper("plain", 50_000) == in_paper("default", 32_000) == "-"
 
 
+@pytest.mark.slow
 def test_ablation(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     given = ("--sizes", SIZE, "--documents", 300, "--only", "default")
     lines = check_kept(call, monkeypatch, "ablation", *given)
@@ -229,6 +234,7 @@ def test_a_component_is_taken_out_or_put_in_and_nothing_else_changes() -> None:
     assert found["put in: screen"] == replace(base, screen=paper.screen)
 
 
+@pytest.mark.slow
 def test_languages(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     given = ("--sizes", SIZE, "--languages", "zh", "tr", "--only", "paper")
     lines = check_kept(call, monkeypatch, "languages", *given)
@@ -247,6 +253,7 @@ def test_wall_time(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert script("wall_time").spread([3.0, 1.0, 2.0], ".1f") == "2.0 (1.0-3.0)"
 
 
+@pytest.mark.slow
 def test_trade(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("default", "min_pmi 2", "whole_words on")
     lines = check_kept(call, monkeypatch, "trade", "--sizes", SIZE, "--only", *names)

@@ -118,7 +118,7 @@ def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])
     weakest = float(np.quantile(uses[learnt], _WEAKEST)) if learnt.any() else 0.0
-    neighbours = _core.Neighbours(encoder, survey, max(recipe.min_count, int(weakest)))
+    neighbours = _core.Neighbours(survey, max(recipe.min_count, int(weakest)))
     neighbours.count(texts.training(), texts.threads)
     found = _Found(uses, {}, {})
     have = {token.text for token in tokens}

@@ -84,7 +84,7 @@ class Wanted:
             return spread, np.ones(len(spread), dtype=np.bool_)
         uses = survey.uses()
         floor = floor_for(uses[first:], self.bits)
-        neighbours = _core.Neighbours(encoder, survey, floor)
+        neighbours = _core.Neighbours(survey, floor)
         neighbours.count(read("neighbours"), threads)
         edges = np.array([breaks_line(text) for text in entries], dtype=np.bool_)
         bits = boundary_entropy(neighbours.rows(), uses, edges, floor)
