@@ -155,8 +155,17 @@ def test_what_a_phrase_is_made_of_stays() -> None:
     assert {" in order", " order to"} & found
 
 
-@pytest.mark.parametrize(("bits", "whole_words"), [(1.5, True), (1.0, False), (3.0, False)])
-@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+@pytest.mark.parametrize(
+    ("bits", "whole_words", "segmentation"),
+    [
+        (1.5, True, "merges"),
+        (1.0, False, "fewest"),
+        pytest.param(1.5, True, "fewest", marks=pytest.mark.slow),
+        pytest.param(1.0, False, "merges", marks=pytest.mark.slow),
+        pytest.param(3.0, False, "merges", marks=pytest.mark.slow),
+        pytest.param(3.0, False, "fewest", marks=pytest.mark.slow),
+    ],
+)
 def test_equals_the_reference(bits: float, segmentation: Segmentation, whole_words: bool) -> None:
     recipe = Recipe(
         vocab_size=500, segmentation=segmentation, boundaries=Boundaries(whole_words=whole_words),
