@@ -3,7 +3,7 @@
 #include <stdexcept>
 
 #include "bind.hpp"
-#include "encodings.hpp"
+#include "encode.hpp"
 #include "survey.hpp"
 
 namespace supratok {

@@ -75,14 +75,16 @@ class WordTable {
   template <class Visit>
   void each_text(std::string_view document, Visit visit) const {
     WordReader reader(document, by_class_);
-    Word text{}, before{};
-    for (Word word; reader.next(word); before = word) {
-      if (joints_ && !text.text.empty() && joints_->allow(before, word)) {
-        text.text = {text.text.data(), text.text.size() + word.text.size()};
-      } else {
-        if (!text.text.empty()) visit(text);
+    Word word, text{};
+    if (!joints_)
+      while (reader.next(word)) visit(word);
+    for (Word before{}; reader.next(word); before = word) {
+      const bool joins = !text.text.empty() && joints_->allow(before, word);
+      if (!joins && !text.text.empty()) visit(text);
+      if (!joins)
         text = word;
-      }
+      else
+        text.text = {text.text.data(), text.text.size() + word.text.size()};
     }
     if (!text.text.empty()) visit(text);
   }
