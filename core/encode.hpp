@@ -20,12 +20,8 @@ class Encoder {
   // then of the entries. `tied` entries share a rank under the merges rule.
   Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, bool fewest,
           uint32_t first_id, std::vector<uint32_t> ids, const std::vector<uint32_t>& tied)
-      : entries_(std::move(entries), weights),
-        by_fewest_(fewest),
-        fewest_(entries_),
-        merges_(size()),
-        first_id_(first_id),
-        ids_(std::move(ids)) {
+      : entries_(std::move(entries), weights), by_fewest_(fewest), fewest_(entries_),
+        merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
     if (!ids_.empty()) number();
     if (by_fewest_) return;
@@ -83,7 +79,6 @@ class Encoder {
     if (ids_.empty()) return id - first_id_;
     return id < places_.size() ? places_[id] : kNone;
   }
-
   size_t size() const { return entries_.texts.size(); }
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The two entries that the merges rule makes `entry` from; none for the alphabet.

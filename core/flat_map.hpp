@@ -31,6 +31,7 @@ inline uint64_t hash_bytes(std::string_view text) {
     std::memcpy(&chunk, p, 8);
     hash = mix(hash ^ chunk) + chunk;
   }
+
   uint64_t tail = 0;
   std::memcpy(&tail, p, left);
   return mix(hash ^ tail);
@@ -39,7 +40,6 @@ inline uint64_t hash_bytes(std::string_view text) {
 class FlatIndex {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
-
   explicit FlatIndex(size_t slots = 64) { clear(slots); }  // a power of two
   // Removes everything; then there are this many slots.
   void clear(size_t slots) {
@@ -88,7 +88,6 @@ class FlatIndex {
     uint32_t number = kNone;
     uint32_t tag = 0;
   };
-
   void grow() {
     FlatIndex larger(slots_.size() * 2);
     for (const Slot& slot : slots_)
@@ -119,7 +118,6 @@ class FlatCounts {
     entries_[number].count += count;
     return number;
   }
-
   uint32_t find(uint64_t key) const {  // the key's number, or FlatIndex::kNone
     return index_.find(mix(key), [&](uint32_t i) { return entries_[i].key == key; });
   }
@@ -128,7 +126,6 @@ class FlatCounts {
     return number == FlatIndex::kNone ? 0 : entries_[number].count;
   }
   const std::vector<Entry>& entries() const { return entries_; }  // by number
-
   void prefetch(uint64_t key) const { index_.prefetch(mix(key)); }
   void clear(size_t slots) {
     index_.clear(slots);

@@ -29,11 +29,8 @@ class SpanTable {
   // A span begins only with a word that `begins`, and has 2 to `max_words` words.
   SpanTable(std::vector<std::string> words, std::vector<uint32_t> groups,
             std::vector<uint8_t> begins, size_t max_words)
-      : words_(static_cast<uint32_t>(words.size())),
-        index_(std::move(words)),
-        groups_(std::move(groups)),
-        begins_(std::move(begins)),
-        max_words_(max_words),
+      : words_(static_cast<uint32_t>(words.size())), index_(std::move(words)),
+        groups_(std::move(groups)), begins_(std::move(begins)), max_words_(max_words),
         stretches_(max_words) {
     if (groups_.size() != words_ || begins_.size() != words_)
       throw std::invalid_argument("as many groups and beginnings as words");
@@ -46,7 +43,7 @@ class SpanTable {
   // list, or a pair surely too rare); those whose first word may not begin a span; and, by class,
   // those with words not made of letters, by the first of these.
   using Found = std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>>;
-  Found find(const Texts& documents, const PairSketch& pairs, uint32_t floor) {
+  Found find(const Texts& documents, const WordTable& words, uint32_t floor) {
     int64_t spans = 0, rare = 0, not_beginning = 0;
     std::vector<int64_t> by_class(static_cast<size_t>(CharClass::Extend) + 1);
     std::vector<Unit> units;
@@ -65,7 +62,7 @@ class SpanTable {
           not_beginning += letters - 1;
           continue;
         }
-        const size_t found = known ? find_at(units, i, pairs, floor) - 1 : 0;
+        const size_t found = known ? find_at(units, i, words.pairs, floor) - 1 : 0;
         spans += found;
         rare += letters - 1 - found;
       }
@@ -269,7 +266,6 @@ class NeighbourTable {
 
  private:
   static constexpr uint32_t kNone = SpanTable::kNone;
-
   const SpanTable& table_;
   std::vector<uint32_t> places_;  // by span of the table: its place in the list, or kNone
   std::vector<uint8_t> leads_;    // by span of the table: one of the list begins with it

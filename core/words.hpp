@@ -44,7 +44,6 @@ class WordTable {
   Rows rows_of_script(uint8_t script) const {
     return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
   }
-
   std::vector<int64_t> counts_of(const Texts& texts) const {
     std::vector<int64_t> counts;
     for (const std::string_view text : texts) counts.push_back(words.find(text));
