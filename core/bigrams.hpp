@@ -18,7 +18,6 @@ namespace supratok {
 class Bigrams {
  public:
   Bigrams(const SharedCounts& words, const std::vector<uint8_t>& scripts);
-
   bool covers(std::string_view word) const { return scripts_[script_of(word)]; }
   int64_t count(uint32_t left, uint32_t right) const {
     return counts_.count(FlatCounts::pair(left, right));

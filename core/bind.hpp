@@ -6,20 +6,72 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
-#include <vector>
-
-#include "text.hpp"
 #include "threads.hpp"
 
+namespace supratok {
+
+// A view of a str's UTF-8, which the str keeps. A lone surrogate has none: Python's error goes up.
+inline std::string_view view(nanobind::handle text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!data) throw nanobind::python_error();
+  return {data, static_cast<size_t>(size)};
+}
+
+}  // namespace supratok
+
 namespace nanobind::detail {
+
+// A str is read as a view, and a list of str as views or copies. They are read when the function is
+// called, for only then may Python's error go up.
+template <class Value_>
+struct text_caster {
+  using Value = Value_;
+  template <class>
+  using Cast = Value;
+  template <class>
+  static constexpr bool can_cast() {
+    return true;
+  }
+
+  object source;
+};
+
+template <>
+struct type_caster<std::string_view> : text_caster<std::string_view> {
+  static constexpr auto Name = const_name("str");
+  bool from_python(handle given, uint8_t, cleanup_list*) noexcept {
+    source = borrow(given);
+    return PyUnicode_Check(given.ptr());
+  }
+  static handle from_cpp(std::string_view text, rv_policy, cleanup_list*) noexcept {
+    return PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size()));
+  }
+  operator std::string_view() { return supratok::view(source); }
+};
+
+template <class Text>
+  requires std::is_convertible_v<std::string_view, Text> || std::is_same_v<Text, std::string>
+struct type_caster<std::vector<Text>> : text_caster<std::vector<Text>> {
+  static constexpr auto Name = const_name("list[str]");
+  bool from_python(handle given, uint8_t, cleanup_list*) noexcept {
+    this->source = borrow(given);
+    return PyList_Check(given.ptr());
+  }
+  static handle from_cpp(const std::vector<Text>& texts, rv_policy, cleanup_list*) {
+    list all;
+    for (const std::string_view text : texts) all.append(text);
+    return all.release();
+  }
+  operator std::vector<Text>() {
+    std::vector<Text> all;
+    for (handle text : this->source) all.emplace_back(supratok::view(text));
+    return all;
+  }
+};
 
 // A vector of numbers comes from any sequence and goes out as a NumPy array.
 template <class T>
@@ -40,26 +92,13 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 using Released = nb::call_guard<nb::gil_scoped_release>;
-using Numbers = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Strings = std::vector<std::string>;
+using Numbers = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig>>;
 
-// A view of a str's UTF-8, which the str keeps. A lone surrogate has none: Python's error goes up.
-inline std::string_view view(nb::handle text) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (!data) throw nb::python_error();
-  return {data, static_cast<size_t>(size)};
-}
-
-inline Texts views(const nb::list& texts) {
-  Texts all;
-  all.reserve(nb::len(texts));
-  for (nb::handle text : texts) all.push_back(view(text));
-  return all;
-}
-
-inline std::vector<std::string> strings(const nb::list& texts) {
-  const Texts all = views(texts);
-  return {all.begin(), all.end()};
+// The numbers that go with texts, or nullptr.
+inline const int64_t* checked(const Numbers& numbers, size_t texts) {
+  if (numbers && numbers->size() != texts) throw nb::value_error("as many numbers as texts");
+  return numbers ? numbers->data() : nullptr;
 }
 
 // The method `count` of every table: reads the documents here, under the GIL, while other threads

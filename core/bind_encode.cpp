@@ -1,9 +1,6 @@
 // Encoders, and surveys of their encodings.
-#include <optional>
-#include <stdexcept>
-
 #include "bind.hpp"
-#include "encodings.hpp"
+#include "encode.hpp"
 #include "survey.hpp"
 
 namespace supratok {
@@ -21,21 +18,19 @@ nb::list to_list(const Ids& ids) {
 }
 
 // Releases the GIL only if the text is long enough to be worth it.
-Ids encode(const Encoder& encoder, nb::str text) {
+Ids encode(const Encoder& encoder, std::string_view text) {
   Ids ids;
-  const std::string_view utf8 = view(text);
   std::optional<nb::gil_scoped_release> released;
-  if (utf8.size() > 4096) released.emplace();
-  encoder.encode(utf8, ids);
+  if (text.size() > 4096) released.emplace();
+  encoder.encode(text, ids);
   return ids;
 }
 
-nb::list encode_batch(const Encoder& encoder, nb::list texts, size_t threads, bool arrays) {
-  const Texts utf8 = views(texts);
+nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads, bool arrays) {
   nb::list results;
-  for (size_t i = 0; i < utf8.size(); ++i) results.append(nb::none());
+  for (size_t i = 0; i < texts.size(); ++i) results.append(nb::none());
   nb::gil_scoped_release released;
-  encode_all(encoder, utf8, threads, [&](size_t first, std::vector<Ids> ids) {
+  encode_all(encoder, texts, threads, [&](size_t first, std::vector<Ids> ids) {
     nb::gil_scoped_acquire held;
     for (size_t i = 0; i < ids.size(); ++i)
       results[first + i] = arrays ? nb::cast(std::move(ids[i])) : to_list(ids[i]);
@@ -61,44 +56,29 @@ void bind_surveys(nb::module_& m) {
 
 void bind_encode(nb::module_& m) {
   nb::class_<Encoder>(m, "Encoder")
+      .def(nb::init<Strings, const std::vector<int64_t>&, bool, uint32_t, Ids, const Ids&>(),
+           "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
+           "tied"_a = nb::list(), Released())
       .def(
-          "__init__",
-          [](Encoder* self, nb::list entries, const std::vector<int64_t>& weights, bool fewest,
-             uint32_t first_id, Ids ids, const Ids& tied) {
-            std::vector<std::string> texts = strings(entries);
-            nb::gil_scoped_release released;
-            new (self) Encoder(std::move(texts), weights, fewest, first_id, std::move(ids), tied);
-          },
-          "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
-          "tied"_a = nb::list())
-      .def(
-          "encode", [](const Encoder& self, nb::str text) { return to_list(encode(self, text)); },
+          "encode",
+          [](const Encoder& self, std::string_view text) { return to_list(encode(self, text)); },
           "text"_a)
       .def("encode_array", &encode, "text"_a)
       .def("encode_batch", &encode_batch, "texts"_a, "threads"_a, "arrays"_a)
       .def(
           "encode_with_offsets",
-          [](const Encoder& self, nb::str text) {
+          [](const Encoder& self, std::string_view text) {
             const Ids ids = encode(self, text);
-            return std::pair(to_list(ids), offsets(self, view(text), ids));
+            return std::pair(to_list(ids), offsets(self, text, ids));
           },
           "text"_a)
-      .def(
-          "count",
-          [](const Encoder& self, nb::str text) {
-            const std::string_view utf8 = view(text);
-            nb::gil_scoped_release released;
-            return self.count(utf8);
-          },
-          "text"_a)
+      .def("count", &Encoder::count, "text"_a, Released())
       .def(
           "usage",
-          [](const Encoder& self, nb::list texts, size_t threads, std::optional<Numbers> weights) {
-            const Texts utf8 = views(texts);
-            if (weights && weights->size() != utf8.size())
-              throw nb::value_error("as many weights as texts");
+          [](const Encoder& self, const Texts& texts, size_t threads, const Numbers& weights) {
+            const int64_t* numbers = checked(weights, texts.size());
             nb::gil_scoped_release released;
-            return usage(self, utf8, threads, weights ? weights->data() : nullptr);
+            return usage(self, texts, threads, numbers);
           },
           "texts"_a, "threads"_a, "weights"_a = nb::none(),
           "How often each id occurs in the encodings of the texts, each counted by its weight.")

@@ -11,23 +11,14 @@ namespace {
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
 
 Sequences of_words(WordTable& words, const std::vector<uint32_t>& alphabet, const Bigrams* bigrams,
-                   int64_t gate, nb::list changes, std::optional<Numbers> by) {
-  const Texts texts = views(changes);
-  if (texts.size() != (by ? by->size() : 0))
-    throw nb::value_error("as many changed words as changes");
+                   int64_t gate, const Texts& changes, const Numbers& by) {
+  const int64_t* numbers = checked(by, changes.size());
+  if (!numbers && !changes.empty()) throw nb::value_error("as many numbers as texts");
   nb::gil_scoped_release released;
   TextCounts changed(true);
-  for (size_t i = 0; i < texts.size(); ++i)
-    changed.add(texts[i], hash_bytes(texts[i]), by->data()[i]);
+  for (size_t i = 0; i < changes.size(); ++i)
+    changed.add(changes[i], hash_bytes(changes[i]), numbers[i]);
   return Sequences::of_words(words.words, alphabet, bigrams, gate, changed);
-}
-
-Merger over_words(Sequences& runs, nb::list words, const Limits& limits, int64_t min_count,
-                  bool by_class, std::vector<double> weights, double threshold, nb::list exempt) {
-  const auto texts = strings(words), exempted = strings(exempt);
-  nb::gil_scoped_release released;
-  return Merger::over_words(std::exchange(runs, {}), texts, by_class, limits, min_count,
-                            {std::move(weights), threshold, {exempted.begin(), exempted.end()}});
 }
 
 }  // namespace
@@ -37,9 +28,14 @@ void bind_merge(nb::module_& m) {
       .def(
           "__init__",
           [](Limits* self, uint32_t bytes, uint32_t words, uint32_t digits, uint32_t spaces,
-             uint32_t digits_in_row, bool one_script, nb::list names) {
-            const Limits::Most most{bytes, words, digits, spaces, digits_in_row};
-            new (self) Limits(most, one_script, strings(names));
+             uint32_t digits_in_row, bool one_script, const Strings& names) {
+            new (self) Limits{bytes,
+                              words,
+                              digits,
+                              spaces,
+                              digits_in_row,
+                              one_script,
+                              {names.begin(), names.end()}};
           },
           nb::kw_only(), "bytes"_a, "words"_a = kNoLimit, "digits"_a = kNoLimit,
           "spaces"_a = kNoLimit, "digits_in_row"_a = kNoLimit, "one_script"_a = false,
@@ -58,10 +54,17 @@ void bind_merge(nb::module_& m) {
   nb::class_<Merger>(m, "Merger")
       .def_static("over_characters", &Merger::over_characters, "words"_a, "alphabet"_a, "limits"_a,
                   "min_count"_a, Released())
-      .def_static("over_words", &over_words, "runs"_a, "words"_a, "limits"_a, "min_count"_a,
-                  "by_class"_a = true, "weights"_a = nb::list(), "threshold"_a = 0.0,
-                  "exempt"_a = nb::list(),
-                  "Over runs of these words, with which the runs were counted. Empties `runs`.")
+      .def_static(
+          "over_words",
+          [](Sequences& runs, const Strings& words, const Limits& limits, int64_t min_count,
+             bool by_class, std::vector<double> weights, double threshold, const Strings& exempt) {
+            Screen screen{std::move(weights), threshold, {exempt.begin(), exempt.end()}};
+            return Merger::over_words(std::exchange(runs, {}), words, by_class, limits, min_count,
+                                      std::move(screen));
+          },
+          "runs"_a, "words"_a, "limits"_a, "min_count"_a, "by_class"_a = true,
+          "weights"_a = nb::list(), "threshold"_a = 0.0, "exempt"_a = nb::list(), Released(),
+          "Over runs of these words, with which the runs were counted. Empties `runs`.")
       .def("run", &Merger::run, "count"_a, Released())
       .def("texts", &Merger::texts, "The texts of the merges made so far, in order.")
       .def("counts", &Merger::counts)

@@ -6,23 +6,11 @@ namespace supratok {
 
 void bind_spans(nb::module_& m) {
   nb::class_<SpanTable>(m, "SpanTable")
-      .def(
-          "__init__",
-          [](SpanTable* self, nb::list words, std::vector<uint32_t> groups,
-             std::vector<uint8_t> begins, size_t max_words) {
-            new (self) SpanTable(strings(words), std::move(groups), std::move(begins), max_words);
-          },
-          "words"_a, "groups"_a, "begins"_a, "max_words"_a)
-      .def(
-          "find",
-          [](SpanTable& self, nb::list documents, const WordTable& words, uint32_t floor) {
-            const Texts texts = views(documents);
-            nb::gil_scoped_release released;
-            return self.find(texts, words.pairs, floor);
-          },
-          "documents"_a, "words"_a, "floor"_a,
-          "Adds the spans of the documents whose every pair may have been seen `floor` times. "
-          "Returns how all sequences of words divide: spans, rare, not beginning, and by class.")
+      .def(nb::init<Strings, std::vector<uint32_t>, std::vector<uint8_t>, size_t>(), "words"_a,
+           "groups"_a, "begins"_a, "max_words"_a)
+      .def("find", &SpanTable::find, "documents"_a, "words"_a, "floor"_a, Released(),
+           "Adds the spans of the documents whose every pair may have been seen `floor` times. "
+           "Returns how all sequences of words divide: spans, rare, not beginning, and by class.")
       .def("count", &count_all<SpanTable>, "documents"_a, "threads"_a)
       .def("take_counts", &SpanTable::take_counts,
            "The counts since the last call: spans, the documents with each, the documents with "

@@ -8,34 +8,26 @@ namespace supratok {
 void bind_text(nb::module_& m) {
   m.def(
       "split_words",
-      [](nb::str text, bool by_class) {
+      [](std::string_view text, bool by_class) {
         Texts words;
-        WordReader reader(view(text), by_class);
+        WordReader reader(text, by_class);
         for (Word word; reader.next(word);) words.push_back(word.text);
         return words;
       },
       "text"_a, "by_class"_a = true, "The words of a text, in order; they add up to it.");
   m.def(
       "char_class",
-      [](nb::str character) {
-        const std::string_view utf8 = view(character);
-        if (utf8.empty() || utf8.size() != char_bytes(utf8[0]))
+      [](std::string_view character) {
+        if (character.empty() || character.size() != char_bytes(character[0]))
           throw nb::value_error("one character");
-        const CharInfo info = char_info(decode_char(utf8.data()));
+        const CharInfo info = char_info(decode_char(character.data()));
         return std::pair(static_cast<int>(info.cls), static_cast<int>(info.script));
       },
       "character"_a, "The class of a character (see core/text.hpp) and the number of its script.");
-  m.def(
-      "bigram_entropy", [](nb::str text) { return bigram_entropy(view(text)); }, "text"_a,
-      "The entropy in bits of the pairs of neighbouring characters.");
-  m.def(
-      "bigram_entropies",
-      [](nb::list texts, size_t threads) {
-        const Texts all = views(texts);
-        nb::gil_scoped_release released;
-        return bigram_entropies(all, threads);
-      },
-      "texts"_a, "threads"_a, "The same of each text.");
+  m.def("bigram_entropy", &bigram_entropy, "text"_a,
+        "The entropy in bits of the pairs of neighbouring characters.");
+  m.def("bigram_entropies", &bigram_entropies, "texts"_a, "threads"_a, Released(),
+        "The same of each text.");
 
   nb::class_<Joints>(m, "Joints")
       .def(nb::init<bool, bool, std::string_view, std::string_view, std::string_view,
@@ -45,10 +37,10 @@ void bind_text(nb::module_& m) {
            "Words that end with a stop do not join the next; see core/joints.hpp.")
       .def(
           "allow",
-          [](const Joints& self, nb::str left, nb::str right) {
+          [](const Joints& self, std::string_view left, std::string_view right) {
             Word first{}, second{};
-            WordReader(view(left), self.by_class()).next(first);
-            WordReader(view(right), self.by_class()).next(second);
+            WordReader(left, self.by_class()).next(first);
+            WordReader(right, self.by_class()).next(second);
             return self.allow(first, second);
           },
           "left"_a, "right"_a, "Whether two neighbouring words may share a token.");

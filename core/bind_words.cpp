@@ -12,10 +12,10 @@ void bind_runs(nb::module_& m) {
   nb::class_<RunTable>(m, "RunTable")
       .def(
           "__init__",
-          [](RunTable* self, nb::list known_words, const WordTable& words, const Joints& joints,
+          [](RunTable* self, Strings known_words, const WordTable& words, const Joints& joints,
              uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
             new (self)
-                RunTable(strings(known_words), words.pairs, joints, floor, {pieces, scripts});
+                RunTable(std::move(known_words), words.pairs, joints, floor, {pieces, scripts});
           },
           "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
           "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
@@ -59,10 +59,8 @@ void bind_words(nb::module_& m) {
            "The words seen at least so often, most frequent first.")
       .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),
            "The words of a script, by its number.")
-      .def(
-          "counts_of",
-          [](const WordTable& self, nb::list texts) { return self.counts_of(views(texts)); },
-          "texts"_a, "How often each of these words was seen.")
+      .def("counts_of", &WordTable::counts_of, "texts"_a, Released(),
+           "How often each of these words was seen.")
       .def("totals", &WordTable::totals, Released(),
            "How many words were seen of each class (see core/text.hpp).")
       .def("characters", &WordTable::characters, Released(),

@@ -7,6 +7,7 @@
 
 #include "fewest.hpp"
 #include "merges.hpp"
+#include "threads.hpp"
 
 namespace supratok {
 
@@ -19,12 +20,8 @@ class Encoder {
   // then of the entries. `tied` entries share a rank under the merges rule.
   Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, bool fewest,
           uint32_t first_id, std::vector<uint32_t> ids, const std::vector<uint32_t>& tied)
-      : entries_(std::move(entries), weights),
-        by_fewest_(fewest),
-        fewest_(entries_),
-        merges_(size()),
-        first_id_(first_id),
-        ids_(std::move(ids)) {
+      : entries_(std::move(entries), weights), by_fewest_(fewest), fewest_(entries_),
+        merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
     if (!ids_.empty()) number();
     if (by_fewest_) return;
@@ -82,7 +79,6 @@ class Encoder {
     if (ids_.empty()) return id - first_id_;
     return id < places_.size() ? places_[id] : kNone;
   }
-
   size_t size() const { return entries_.texts.size(); }
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The two entries that the merges rule makes `entry` from; none for the alphabet.
@@ -114,5 +110,64 @@ class Encoder {
   std::vector<uint32_t> ids_;     // by place; empty: consecutive
   std::vector<uint32_t> places_;  // by id
 };
+
+using Ids = std::vector<uint32_t>;
+
+// Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
+// order and on any thread, where ids[i] belong to text first + i.
+template <class Ready>
+void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Ready ready) {
+  constexpr size_t kPortion = 1 << 17;  // bytes: `ready` is called once for many short texts
+  std::vector<size_t> ends{0};
+  for (size_t i = 0, bytes = 0; i < texts.size(); ++i) {
+    bytes += texts[i].size();
+    if (bytes < kPortion && i + 1 < texts.size()) continue;
+    ends.push_back(i + 1);
+    bytes = 0;
+  }
+  in_parallel(ends.size() - 1, threads, [&](size_t portion) {
+    const size_t first = ends[portion];
+    std::vector<Ids> ids(ends[portion + 1] - first);
+    for (size_t i = 0; i < ids.size(); ++i) encoder.encode(texts[first + i], ids[i]);
+    ready(first, std::move(ids));
+  });
+}
+
+// How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
+// there are none.
+inline std::vector<int64_t> usage(const Encoder& encoder, const Texts& texts, size_t threads,
+                                  const int64_t* weights) {
+  std::vector<int64_t> uses(encoder.end_id());
+  std::mutex lock;
+  encode_all(encoder, texts, threads, [&](size_t first, const std::vector<Ids>& ids) {
+    const std::lock_guard guard(lock);
+    for (size_t i = 0; i < ids.size(); ++i)
+      for (const uint32_t id : ids[i]) uses[id] += weights ? weights[first + i] : 1;
+  });
+  return uses;
+}
+
+// The place of each token in the text, in characters. The bytes of one character share its place.
+inline std::vector<std::pair<size_t, size_t>> offsets(const Encoder& encoder, std::string_view text,
+                                                      const Ids& ids) {
+  std::vector<std::pair<size_t, size_t>> places;
+  size_t byte = 0, chars = 0;  // characters begun before `byte`
+  for (const uint32_t id : ids) {
+    const size_t end = byte + encoder.bytes_of(id).size();
+    const size_t first = leads_char(text[byte]) ? chars : chars - 1;
+    for (; byte < end; ++byte) chars += leads_char(text[byte]);
+    places.emplace_back(first, chars);
+  }
+  return places;
+}
+
+inline std::string decode(const Encoder& encoder, const Ids& ids) {
+  std::string bytes;
+  for (const uint32_t id : ids) {
+    if (!encoder.knows(id)) throw std::out_of_range("no token has the id " + std::to_string(id));
+    bytes += encoder.bytes_of(id);
+  }
+  return bytes;
+}
 
 }  // namespace supratok

@@ -31,6 +31,7 @@ inline uint64_t hash_bytes(std::string_view text) {
     std::memcpy(&chunk, p, 8);
     hash = mix(hash ^ chunk) + chunk;
   }
+
   uint64_t tail = 0;
   std::memcpy(&tail, p, left);
   return mix(hash ^ tail);
@@ -39,8 +40,15 @@ inline uint64_t hash_bytes(std::string_view text) {
 class FlatIndex {
  public:
   static constexpr uint32_t kNone = 0xffffffffu;
-
   explicit FlatIndex(size_t slots = 64) { clear(slots); }  // a power of two
+  // Removes everything; then there are this many slots.
+  void clear(size_t slots) {
+    slots_.assign(slots, {});
+    mask_ = slots - 1;
+    most_ = slots / 4 * 3;
+    used_ = 0;
+  }
+  size_t slots() const { return slots_.size(); }
 
   // The number that was added with this hash and for which same(number) holds; kNone if none is.
   template <class Same>
@@ -49,6 +57,9 @@ class FlatIndex {
     for (size_t i = tag & mask_; slots_[i].number != kNone; i = (i + 1) & mask_)
       if (slots_[i].tag == tag && same(slots_[i].number)) return slots_[i].number;
     return kNone;
+  }
+  void prefetch(uint64_t hash) const {
+    __builtin_prefetch(&slots_[static_cast<uint32_t>(hash) & mask_]);
   }
 
   // Finds a number as above; if there is none, adds `fresh` and returns it.
@@ -72,31 +83,16 @@ class FlatIndex {
     find_or_add(hash, number, [](uint32_t) { return false; });
   }
 
-  void prefetch(uint64_t hash) const {
-    __builtin_prefetch(&slots_[static_cast<uint32_t>(hash) & mask_]);
-  }
-
-  // Removes everything; then there are this many slots.
-  void clear(size_t slots) {
-    slots_.assign(slots, {});
-    mask_ = slots - 1;
-    most_ = slots / 4 * 3;
-    used_ = 0;
-  }
-
-  size_t slots() const { return slots_.size(); }
-
  private:
   struct Slot {
     uint32_t number = kNone;
     uint32_t tag = 0;
   };
-
   void grow() {
-    LargeVector<Slot> old = std::move(slots_);
-    clear(old.size() * 2);
-    for (const Slot& slot : old)
-      if (slot.number != kNone) add(slot.tag, slot.number);
+    FlatIndex larger(slots_.size() * 2);
+    for (const Slot& slot : slots_)
+      if (slot.number != kNone) larger.add(slot.tag, slot.number);
+    *this = std::move(larger);
   }
 
   LargeVector<Slot> slots_;
@@ -111,7 +107,6 @@ class FlatCounts {
     uint64_t key;
     int64_t count;
   };
-
   static uint64_t pair(uint32_t left, uint32_t right) { return uint64_t{left} << 32 | right; }
 
   // Adds to the count of a key; returns the key's number, by the order in which keys first came.
@@ -123,26 +118,21 @@ class FlatCounts {
     entries_[number].count += count;
     return number;
   }
-
+  uint32_t find(uint64_t key) const {  // the key's number, or FlatIndex::kNone
+    return index_.find(mix(key), [&](uint32_t i) { return entries_[i].key == key; });
+  }
   int64_t count(uint64_t key) const {
-    const uint32_t number = find(key, mix(key));
+    const uint32_t number = find(key);
     return number == FlatIndex::kNone ? 0 : entries_[number].count;
   }
-
+  const std::vector<Entry>& entries() const { return entries_; }  // by number
   void prefetch(uint64_t key) const { index_.prefetch(mix(key)); }
-
   void clear(size_t slots) {
     index_.clear(slots);
     entries_.clear();
   }
 
-  const std::vector<Entry>& entries() const { return entries_; }  // by number
-
  private:
-  uint32_t find(uint64_t key, uint64_t hash) const {
-    return index_.find(hash, [&](uint32_t number) { return entries_[number].key == key; });
-  }
-
   FlatIndex index_;
   std::vector<Entry> entries_;
 };

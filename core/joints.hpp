@@ -41,7 +41,6 @@ class Joints {
 
  private:
   enum Kind { kStop = 1, kSpacedStop = 2, kClosing = 4, kSpacedEnd = 8 };
-
   bool has_number(const Word& word) const {
     return by_class_ ? word.cls == CharClass::Number : has_class(word.text, CharClass::Number);
   }

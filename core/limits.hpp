@@ -15,12 +15,10 @@ struct Symbol {
   uint32_t digits = 0;  // characters of the class Number
   uint32_t spaces = 0;  // plain ones
   uint8_t script = 0;   // 0: common to all scripts
-
   Symbol joined(const Symbol& right) const {
     return {text + right.text, words + right.words, digits + right.digits, spaces + right.spaces,
             script ? script : right.script};
   }
-
   static bool is_digit(uint32_t code) { return char_info(code).cls == CharClass::Number; }
 
   // A character counts its digits and spaces, a word counts as a word.
@@ -36,37 +34,21 @@ struct Symbol {
   }
 };
 
-class Limits {
- public:
+struct Limits {
   static constexpr uint32_t kNoLimit = 0xffffffffu;
-  struct Most {  // in a joined text
-    uint32_t bytes, words, digits, spaces;
-    uint32_t digits_in_row;  // where its parts meet
-  };
-
-  // With `one_script`, symbols of two scripts do not join. `names` are texts that mean something
-  // else, and are never made.
-  Limits(Most most, bool one_script, const std::vector<std::string>& names)
-      : most_(most), one_script_(one_script), names_(names.begin(), names.end()) {
-    for (const std::string& name : names) {
-      if (name_sizes_.size() <= name.size()) name_sizes_.resize(name.size() + 1);
-      name_sizes_[name.size()] = true;
-    }
-  }
-
+  uint32_t bytes, words, digits, spaces;  // in a joined text
+  uint32_t digits_in_row;                 // where its parts meet
+  bool one_script;                        // symbols of two scripts do not join
+  std::unordered_set<std::string> names;  // texts that mean something else, and are never made
   bool allow(const Symbol& left, const Symbol& right) const {
-    const size_t bytes = left.text.size() + right.text.size();
-    return bytes <= most_.bytes && left.words + right.words <= most_.words &&
-           left.digits + right.digits <= most_.digits &&
-           left.spaces + right.spaces <= most_.spaces &&
-           (most_.digits_in_row == kNoLimit ||
-            digits_where_they_meet(left.text, right.text) <= most_.digits_in_row) &&
-           !(one_script_ && left.script && right.script && left.script != right.script) &&
-           !(bytes < name_sizes_.size() && name_sizes_[bytes] &&
-             names_.contains(left.text + right.text));
+    return left.text.size() + right.text.size() <= bytes && left.words + right.words <= words &&
+           left.digits + right.digits <= digits && left.spaces + right.spaces <= spaces &&
+           (digits_in_row == kNoLimit ||
+            digits_where_they_meet(left.text, right.text) <= digits_in_row) &&
+           !(one_script && left.script && right.script && left.script != right.script) &&
+           !names.contains(left.text + right.text);
   }
 
- private:
   // The digits in a row where two texts meet; 0 if they do not meet in digits.
   static uint32_t digits_where_they_meet(std::string_view left, std::string_view right) {
     uint32_t before = 0, after = 0;
@@ -77,11 +59,6 @@ class Limits {
     while (!left.empty() && Symbol::is_digit(take_last_char(left))) ++before;
     return before ? before + after : 0;
   }
-
-  Most most_;
-  bool one_script_;
-  std::unordered_set<std::string> names_;
-  std::vector<bool> name_sizes_;
 };
 
 }  // namespace supratok

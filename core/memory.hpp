@@ -20,11 +20,9 @@ template <class T>
 struct LargePages {
   using value_type = T;
   static constexpr std::size_t kPage = std::size_t{2} << 20;
-
   LargePages() = default;
   template <class U>
   LargePages(const LargePages<U>&) {}
-
   static bool large(std::size_t count) { return count * sizeof(T) >= kPage / 2; }
   T* allocate(std::size_t count) {
     if (!large(count)) return static_cast<T*>(::operator new(count * sizeof(T)));

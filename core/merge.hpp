@@ -27,12 +27,8 @@ class Merger {
  public:
   Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
          Screen screen)
-      : limits_(std::move(limits)),
-        min_count_(min_count),
-        screen_(std::move(screen)),
-        symbols_(std::move(symbols)),
-        width_(symbols_.size(), 1),
-        sequences_(std::move(sequences)) {
+      : limits_(std::move(limits)), min_count_(min_count), screen_(std::move(screen)),
+        symbols_(std::move(symbols)), width_(symbols_.size(), 1), sequences_(std::move(sequences)) {
     for (const uint32_t cell : sequences_.cells)
       if (cell != kGap && cell >= symbols_.size())
         throw std::invalid_argument("a sequence holds a symbol that is not given");
@@ -118,20 +114,17 @@ class Merger {
   static constexpr uint32_t kNone = FlatIndex::kNone;
 
   // --- Pairs
-
   uint32_t find(uint32_t left, uint32_t right) const {
     return index_.find(mix(FlatCounts::pair(left, right)), [&](uint32_t pair) {
       return pairs_[pair].left == left && pairs_[pair].right == right;
     });
   }
-
-  uint32_t insert(Pair pair) {
+  uint32_t insert(uint32_t left, uint32_t right, int64_t count) {
     const auto number = static_cast<uint32_t>(pairs_.size());
-    index_.add(mix(FlatCounts::pair(pair.left, pair.right)), number);
-    pairs_.push_back(std::move(pair));
+    index_.add(mix(FlatCounts::pair(left, right)), number);
+    pairs_.push_back({left, right, count, {}});
     return number;
   }
-
   void lower(uint32_t left, uint32_t right, int64_t weight) {
     const uint32_t found = find(left, right);
     if (found == kNone) return;
@@ -140,7 +133,9 @@ class Merger {
     if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
   }
 
-  bool passes_screen(uint32_t left, uint32_t right, int64_t count) {
+  // Whether a new pair is frequent enough, within the limits, and passes the screen.
+  bool may_join(uint32_t left, uint32_t right, int64_t count) {
+    if (count < min_count_ || !limits_.allow(symbols_[left], symbols_[right])) return false;
     ++candidates_;
     const auto& weights = screen_.weights;
     const bool passes = weights.empty() ||
@@ -170,14 +165,12 @@ class Merger {
   auto heap_order() const {
     return [this](const Candidate& a, const Candidate& b) { return better(b, a); };
   }
-
   void push(uint32_t pair) {
     const Pair& p = pairs_[pair];
     const size_t bytes = symbols_[p.left].text.size() + symbols_[p.right].text.size();
     heap_.push_back({p.count, pair, static_cast<uint32_t>(bytes)});
     std::push_heap(heap_.begin(), heap_.end(), heap_order());
   }
-
   Candidate pop() {
     std::pop_heap(heap_.begin(), heap_.end(), heap_order());
     const Candidate top = heap_.back();
@@ -186,7 +179,6 @@ class Merger {
   }
 
   // --- Cells
-
   static constexpr uint32_t kGap = Sequences::kGap;
   static constexpr size_t kBlock = 1 << 12;
 
@@ -216,25 +208,20 @@ class Merger {
           if (cells[i] != kGap && cells[i + 1] != kGap) visit(i, weight);
       });
     };
+    FlatCounts counts;
     std::vector<uint32_t> places;  // how many, by pair
     each_pair([&](size_t i, int64_t weight) {
-      uint32_t pair = find(cells[i], cells[i + 1]);
-      if (pair == kNone) {
-        if (!limits_.allow(symbols_[cells[i]], symbols_[cells[i + 1]])) return;
-        pair = insert({cells[i], cells[i + 1], 0, {}});
-        places.push_back(0);
-      }
-      pairs_[pair].count += weight;
+      const uint32_t pair = counts.add(FlatCounts::pair(cells[i], cells[i + 1]), weight);
+      if (pair == places.size()) places.push_back(0);
       ++places[pair];
     });
-    std::vector<Pair> all = std::exchange(pairs_, {});
-    index_ = FlatIndex();
-    for (size_t p = 0; p < all.size(); ++p) {
-      if (all[p].count < min_count_ || !passes_screen(all[p].left, all[p].right, all[p].count))
-        continue;
-      all[p].places.reserve(places[p]);
-      insert(std::move(all[p]));
+    for (size_t p = 0; p < places.size(); ++p) {
+      const auto& [key, count] = counts.entries()[p];
+      const auto left = static_cast<uint32_t>(key >> 32), right = static_cast<uint32_t>(key);
+      if (may_join(left, right, count))
+        pairs_[insert(left, right, count)].places.reserve(places[p]);
     }
+    counts = FlatCounts();
     each_pair([&](size_t i, int64_t) {
       if (const uint32_t pair = find(cells[i], cells[i + 1]); pair != kNone)
         pairs_[pair].places.push_back(static_cast<uint32_t>(i));
@@ -322,9 +309,7 @@ class Merger {
       fresh.seen[neighbour] = false;
       const uint32_t left = &fresh == &lefts_ ? neighbour : symbol;
       const uint32_t right = &fresh == &lefts_ ? symbol : neighbour;
-      if (weight >= min_count_ && limits_.allow(symbols_[left], symbols_[right]) &&
-          passes_screen(left, right, weight))
-        new_pair_[neighbour] = insert({left, right, weight, {}});
+      if (may_join(left, right, weight)) new_pair_[neighbour] = insert(left, right, weight);
     }
     for (const auto& [neighbour, place] : fresh.places)
       if (new_pair_[neighbour] != kNone) pairs_[new_pair_[neighbour]].places.push_back(place);

@@ -29,7 +29,6 @@ enum EntryState : uint8_t {
 class Merges {
  public:
   static constexpr uint32_t kNone = Entries::kNone;
-
   explicit Merges(size_t entries) : states(entries, kReachable), pieces(entries) {}
 
   // Learns from which two entries each one is joined. Each entry listed in `tied` shares the rank

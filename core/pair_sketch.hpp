@@ -15,7 +15,6 @@ namespace supratok {
 class PairSketch {
  public:
   explicit PairSketch(int bits) : shift_(64 - bits), counters_(size_t{1} << bits) {}
-
   uint32_t bound(uint64_t left, uint64_t right) const {
     return counters_[place(left, right)].load(std::memory_order_relaxed);
   }

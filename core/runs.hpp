@@ -24,10 +24,7 @@ class RunTable {
  public:
   RunTable(std::vector<std::string> known_words, const PairSketch& pairs, Joints joints,
            uint32_t floor, Pieces pieces)
-      : known_(std::move(known_words)),
-        pairs_(pairs),
-        joints_(std::move(joints)),
-        floor_(floor),
+      : known_(std::move(known_words)), pairs_(pairs), joints_(std::move(joints)), floor_(floor),
         pieces_(std::move(pieces)) {}
 
   void add(const Texts& documents) {
@@ -110,9 +107,8 @@ class RunTable {
 class UnitPairs {
  public:
   UnitPairs(const RunTable& table, int sketch_bits)
-      : pairs(std::make_unique<PairSketch>(sketch_bits)),
-        uses(table.known_words()),
-        table_(table) {}
+      : pairs(std::make_unique<PairSketch>(sketch_bits)), uses(table.known_words()), table_(table) {
+  }
 
   void add(const Texts& documents) {
     std::vector<int64_t> seen(uses.size());

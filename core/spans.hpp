@@ -29,11 +29,8 @@ class SpanTable {
   // A span begins only with a word that `begins`, and has 2 to `max_words` words.
   SpanTable(std::vector<std::string> words, std::vector<uint32_t> groups,
             std::vector<uint8_t> begins, size_t max_words)
-      : words_(static_cast<uint32_t>(words.size())),
-        index_(std::move(words)),
-        groups_(std::move(groups)),
-        begins_(std::move(begins)),
-        max_words_(max_words),
+      : words_(static_cast<uint32_t>(words.size())), index_(std::move(words)),
+        groups_(std::move(groups)), begins_(std::move(begins)), max_words_(max_words),
         stretches_(max_words) {
     if (groups_.size() != words_ || begins_.size() != words_)
       throw std::invalid_argument("as many groups and beginnings as words");
@@ -46,7 +43,7 @@ class SpanTable {
   // list, or a pair surely too rare); those whose first word may not begin a span; and, by class,
   // those with words not made of letters, by the first of these.
   using Found = std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>>;
-  Found find(const Texts& documents, const PairSketch& pairs, uint32_t floor) {
+  Found find(const Texts& documents, const WordTable& words, uint32_t floor) {
     int64_t spans = 0, rare = 0, not_beginning = 0;
     std::vector<int64_t> by_class(static_cast<size_t>(CharClass::Extend) + 1);
     std::vector<Unit> units;
@@ -65,7 +62,7 @@ class SpanTable {
           not_beginning += letters - 1;
           continue;
         }
-        const size_t found = known ? find_at(units, i, pairs, floor) - 1 : 0;
+        const size_t found = known ? find_at(units, i, words.pairs, floor) - 1 : 0;
         spans += found;
         rare += letters - 1 - found;
       }
@@ -123,24 +120,24 @@ class SpanTable {
     return counts;
   }
 
-  size_t size() const { return keys_.size(); }
+  size_t size() const { return spans_.entries().size(); }
   // The words of each span, max_words numbers a span; kNone where it is shorter.
   std::vector<uint32_t> rows() const {
     std::vector<uint32_t> rows(size() * max_words_, kNone);
     for (uint32_t span = 0; span < size(); ++span) {
       uint32_t* row = &rows[span * max_words_];
       if (const uint32_t start = shorter(span); start == kNone)
-        *row++ = static_cast<uint32_t>(keys_[span] >> 32);
+        *row++ = static_cast<uint32_t>(spans_.entries()[span].key >> 32);
       else  // a shorter span comes first, so its row is complete
         for (const uint32_t* word = &rows[start * max_words_]; *word != kNone;) *row++ = *word++;
-      *row = static_cast<uint32_t>(keys_[span]);
+      *row = static_cast<uint32_t>(spans_.entries()[span].key);
     }
     return rows;
   }
   // The span that another one continues by a word, or kNone if it has two words.
   uint32_t shorter(uint32_t span) const {
-    const auto node = static_cast<uint32_t>(keys_[span] >> 32);
-    return node < words_ ? kNone : node - words_;
+    const uint64_t node = spans_.entries()[span].key >> 32;
+    return node < words_ ? kNone : static_cast<uint32_t>(node - words_);
   }
 
   void read(std::string_view document, std::vector<Unit>& units) const {
@@ -162,9 +159,7 @@ class SpanTable {
     if (units[i].word == kNone || !begins_[units[i].word]) return;
     uint32_t node = units[i].word;
     for (size_t last = i + 1; last < units.size() && units[last].word != kNone; ++last) {
-      const uint64_t key = FlatCounts::pair(node, units[last].word);
-      const uint32_t span =
-          children_.find(mix(key), [&](uint32_t other) { return keys_[other] == key; });
+      const uint32_t span = spans_.find(FlatCounts::pair(node, units[last].word));
       if (span == kNone || !visit(span, last)) return;
       node = words_ + span;
     }
@@ -179,12 +174,7 @@ class SpanTable {
     for (; length < max_words_ && i + length < units.size(); ++length) {
       const Unit &before = units[i + length - 1], &unit = units[i + length];
       if (unit.word == kNone || pairs.bound(before.hash, unit.hash) < floor) break;
-      const uint64_t key = FlatCounts::pair(node, unit.word);
-      const auto fresh = static_cast<uint32_t>(size());
-      const uint32_t span = children_.find_or_add(
-          mix(key), fresh, [&](uint32_t other) { return keys_[other] == key; });
-      if (span == fresh) keys_.push_back(key);
-      node = words_ + span;
+      node = words_ + spans_.add(FlatCounts::pair(node, unit.word), 0);
     }
     return length;
   }
@@ -196,9 +186,8 @@ class SpanTable {
   size_t max_words_;
   size_t group_count_ = 0;
   // The nodes of the trie are the words, then the spans. The key of a span is its parent node and
-  // its last word.
-  std::vector<uint64_t> keys_;
-  FlatIndex children_;                // spans, by their keys
+  // its last word; nothing is counted here.
+  FlatCounts spans_;
   std::vector<int64_t> occurrences_;  // by span
   std::vector<int64_t> documents_;    // by group, then by span
   std::vector<int64_t> stretches_;    // sequences of 1, 2, ... letter words
@@ -277,7 +266,6 @@ class NeighbourTable {
 
  private:
   static constexpr uint32_t kNone = SpanTable::kNone;
-
   const SpanTable& table_;
   std::vector<uint32_t> places_;  // by span of the table: its place in the list, or kNone
   std::vector<uint8_t> leads_;    // by span of the table: one of the list begins with it

@@ -95,7 +95,6 @@ struct Word {
   std::string_view text;
   CharClass cls;
   uint8_t script;
-
   bool spaced() const { return cls != CharClass::Space && text[0] == ' '; }
   // Letters, punctuation and numbers may be part of a phrase; whitespace and controls may not.
   bool joinable() const { return cls <= CharClass::Number; }
@@ -135,14 +134,11 @@ class WordReader {
 
  private:
   CharInfo at(size_t pos) const { return char_info(decode_char(text_.data() + pos)); }
-
   static bool is_ascii_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
-
   static CharClass word_class(CharClass cls) {
     if (cls == CharClass::Extend) return CharClass::Letter;
     return cls == CharClass::Newline ? CharClass::Space : cls;
   }
-
   static bool leads_word(CharInfo info) {
     return info.cls <= CharClass::Number || info.cls == CharClass::Extend;
   }

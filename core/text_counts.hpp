@@ -25,7 +25,6 @@ struct TextCount {
 class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
-
   void add(std::string_view text, uint64_t hash, int64_t count) {
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
@@ -57,7 +56,6 @@ class TextCounts {
  private:
   static constexpr size_t kBlockRows = 2048;
   static constexpr size_t kBlock = kBlockRows * sizeof(TextCount);
-
   TextCount& row(size_t i) { return rows_[i / kBlockRows][i % kBlockRows]; }
   const TextCount& row(size_t i) const { return rows_[i / kBlockRows][i % kBlockRows]; }
   void append(std::string_view text) {
@@ -166,7 +164,6 @@ class SharedCounts {
   };
 
   static size_t part_of(uint64_t hash) { return hash >> 58; }  // TextCounts uses the low bits
-
   std::array<Part, 64> parts_;
 };
 

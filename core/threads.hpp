@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -15,26 +16,23 @@
 namespace supratok {
 
 // Calls work(i) for every i below `items` on `threads` threads, of which the calling one is the
-// first. The first exception stops the rest and goes up.
+// first. An exception stops all of them and goes up.
 template <class Work>
 void in_parallel(size_t items, size_t threads, Work work) {
   std::atomic<size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex lock;
   const auto loop = [&] {
     try {
       for (size_t i; (i = next.fetch_add(1)) < items;) work(i);
     } catch (...) {
       next = items;
-      const std::lock_guard guard(lock);
-      if (!failure) failure = std::current_exception();
+      throw;
     }
   };
-  std::vector<std::thread> helpers;
-  for (size_t t = 1; t < std::min(threads, items); ++t) helpers.emplace_back(loop);
+  std::vector<std::future<void>> helpers;
+  for (size_t t = 1; t < std::min(threads, items); ++t)
+    helpers.push_back(std::async(std::launch::async, loop));
   loop();
-  for (std::thread& helper : helpers) helper.join();
-  if (failure) std::rethrow_exception(failure);
+  for (std::future<void>& helper : helpers) helper.get();
 }
 
 // Threads that count documents while the caller reads on. The caller copies texts into portions of

@@ -67,7 +67,6 @@ class TrieSlots {
       --free;
     }
   };
-
   void add_block() {
     if (size() >= 1u << 23) throw std::length_error("the vocabulary's texts need too large a trie");
     if (open_.size() == 8) open_.erase(open_.begin());
@@ -150,7 +149,6 @@ class Trie {
   bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
   // The longest string on the way to the node, or kNone.
   uint32_t longest_at(uint32_t node) const { return longest_[node]; }
-
   uint32_t find(std::string_view text) const {
     uint32_t node = kRoot;
     for (const char byte : text)

@@ -44,7 +44,6 @@ class WordTable {
   Rows rows_of_script(uint8_t script) const {
     return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
   }
-
   std::vector<int64_t> counts_of(const Texts& texts) const {
     std::vector<int64_t> counts;
     for (const std::string_view text : texts) counts.push_back(words.find(text));
@@ -75,14 +74,16 @@ class WordTable {
   template <class Visit>
   void each_text(std::string_view document, Visit visit) const {
     WordReader reader(document, by_class_);
-    Word text{}, before{};
-    for (Word word; reader.next(word); before = word) {
-      if (joints_ && !text.text.empty() && joints_->allow(before, word)) {
-        text.text = {text.text.data(), text.text.size() + word.text.size()};
-      } else {
-        if (!text.text.empty()) visit(text);
+    Word word, text{};
+    if (!joints_)
+      while (reader.next(word)) visit(word);
+    for (Word before{}; reader.next(word); before = word) {
+      const bool joins = !text.text.empty() && joints_->allow(before, word);
+      if (!joins && !text.text.empty()) visit(text);
+      if (!joins)
         text = word;
-      }
+      else
+        text.text = {text.text.data(), text.text.size() + word.text.size()};
     }
     if (!text.text.empty()) visit(text);
   }

@@ -1,4 +1,5 @@
-"""The hand-written stub of the core has the parameters that the built module has."""
+"""The hand-written stub of the core has the parameters of the built module. Stubtest compares the
+names of classes and methods; it cannot see nanobind's parameters, so this test compares them."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def test_parameters_agree(name: str) -> None:
     for part in name.split("."):
         found = getattr(found, part)
     ((signature, *_),) = found.__nb_signature__  # type: ignore[attr-defined]
-    # What it writes of arrays and of default values is no Python.
+    # Its notation for arrays and default values is not Python.
     plain = re.sub(r"ndarray\[[^\]]*\]", "ndarray", signature)
     plain = re.sub(r"= \\\d", "= None", plain)
     built = ast.parse(f"{plain}: ...").body[0]
