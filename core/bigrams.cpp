@@ -1,6 +1,5 @@
 #include "bigrams.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -126,14 +125,14 @@ class EntropyCounter {
     return sum;
   }
 
-  std::vector<int64_t> ascii_ = std::vector<int64_t>(kAscii * kAscii);
+  Counts ascii_ = Counts(kAscii * kAscii);
   std::vector<uint16_t> ascii_seen_ = std::vector<uint16_t>(kAscii * kAscii + 1);
   size_t ascii_size_ = 0;
   FlatCounts others_;
   // How many pairs were seen how often: a place for each small count, a list of the large ones.
-  std::vector<int64_t> small_ = std::vector<int64_t>(kSmall);
+  Counts small_ = Counts(kSmall);
   int64_t most_ = 0;  // of the small counts seen
-  std::vector<int64_t> large_;
+  Counts large_;
 };
 
 }  // namespace

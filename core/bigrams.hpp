@@ -1,12 +1,6 @@
 // Pairs of neighbouring characters (code points): inside words, and their entropy in whole texts.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <string_view>
-#include <utility>
-#include <vector>
-
 #include "flat_map.hpp"
 #include "text.hpp"
 #include "text_counts.hpp"

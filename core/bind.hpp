@@ -93,19 +93,18 @@ using namespace nb::literals;
 
 using Released = nb::call_guard<nb::gil_scoped_release>;
 using Strings = std::vector<std::string>;
-using Numbers = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig>>;
+using OptionalCounts = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig>>;
 
 // The numbers that go with texts, or nullptr.
-inline const int64_t* checked(const Numbers& numbers, size_t texts) {
+inline const int64_t* checked(const OptionalCounts& numbers, size_t texts) {
   if (numbers && numbers->size() != texts) throw nb::value_error("as many numbers as texts");
   return numbers ? numbers->data() : nullptr;
 }
 
-// The method `count` of every table: reads the documents here, under the GIL, while other threads
-// count.
-template <class Table>
-void count_all(Table& table, nb::iterable documents, size_t threads) {
-  Counting counting([&](const Texts& texts) { table.add(texts); }, threads);
+// Reads the documents here, under the GIL, while other threads call count(texts).
+inline void count_all(std::function<void(const Texts&)> count, nb::iterable documents,
+                      size_t threads) {
+  Counting counting(std::move(count), threads);
   for (nb::handle document : documents) {
     if (!counting.add(view(document))) continue;
     nb::gil_scoped_release released;
@@ -113,6 +112,12 @@ void count_all(Table& table, nb::iterable documents, size_t threads) {
   }
   nb::gil_scoped_release released;
   counting.finish();
+}
+
+// The method `count` of every table.
+template <class Table>
+void count(Table& table, nb::iterable documents, size_t threads) {
+  count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
 }
 
 void bind_text(nb::module_& m);

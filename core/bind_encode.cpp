@@ -41,13 +41,13 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
 void bind_surveys(nb::module_& m) {
   nb::class_<Survey>(m, "Survey")
       .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
-      .def("count", &count_all<Survey>, "documents"_a, "threads"_a)
+      .def("count", &count<Survey>, "documents"_a, "threads"_a)
       .def("uses", [](const Survey& self) { return self.uses; })
       .def("documents", [](const Survey& self) { return self.documents; });
 
   nb::class_<Neighbours>(m, "Neighbours")
       .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())
-      .def("count", &count_all<Neighbours>, "documents"_a, "threads"_a)
+      .def("count", &count<Neighbours>, "documents"_a, "threads"_a)
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
 }
@@ -56,8 +56,8 @@ void bind_surveys(nb::module_& m) {
 
 void bind_encode(nb::module_& m) {
   nb::class_<Encoder>(m, "Encoder")
-      .def(nb::init<Strings, const std::vector<int64_t>&, bool, uint32_t, Ids, const Ids&>(),
-           "entries"_a, "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
+      .def(nb::init<Strings, const Counts&, bool, uint32_t, Ids, const Ids&>(), "entries"_a,
+           "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
            "tied"_a = nb::list(), Released())
       .def(
           "encode",
@@ -75,7 +75,8 @@ void bind_encode(nb::module_& m) {
       .def("count", &Encoder::count, "text"_a, Released())
       .def(
           "usage",
-          [](const Encoder& self, const Texts& texts, size_t threads, const Numbers& weights) {
+          [](const Encoder& self, const Texts& texts, size_t threads,
+             const OptionalCounts& weights) {
             const int64_t* numbers = checked(weights, texts.size());
             nb::gil_scoped_release released;
             return usage(self, texts, threads, numbers);

@@ -1,5 +1,4 @@
 // Sequences and the merge loop.
-#include <optional>
 
 #include "bind.hpp"
 #include "merge.hpp"
@@ -10,8 +9,8 @@ namespace {
 
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
 
-Sequences of_words(WordTable& words, const std::vector<uint32_t>& alphabet, const Bigrams* bigrams,
-                   int64_t gate, const Texts& changes, const Numbers& by) {
+Sequences of_words(WordTable& words, const Numbers& alphabet, const Bigrams* bigrams, int64_t gate,
+                   const Texts& changes, const OptionalCounts& by) {
   const int64_t* numbers = checked(by, changes.size());
   if (!numbers && !changes.empty()) throw nb::value_error("as many numbers as texts");
   nb::gil_scoped_release released;

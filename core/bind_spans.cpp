@@ -6,12 +6,12 @@ namespace supratok {
 
 void bind_spans(nb::module_& m) {
   nb::class_<SpanTable>(m, "SpanTable")
-      .def(nb::init<Strings, std::vector<uint32_t>, std::vector<uint8_t>, size_t>(), "words"_a,
-           "groups"_a, "begins"_a, "max_words"_a)
+      .def(nb::init<Strings, Numbers, std::vector<uint8_t>, size_t>(), "words"_a, "groups"_a,
+           "begins"_a, "max_words"_a)
       .def("find", &SpanTable::find, "documents"_a, "words"_a, "floor"_a, Released(),
            "Adds the spans of the documents whose every pair may have been seen `floor` times. "
            "Returns how all sequences of words divide: spans, rare, not beginning, and by class.")
-      .def("count", &count_all<SpanTable>, "documents"_a, "threads"_a)
+      .def("count", &count<SpanTable>, "documents"_a, "threads"_a)
       .def("take_counts", &SpanTable::take_counts,
            "The counts since the last call: spans, the documents with each, the documents with "
            "each group, sequences of 1, 2, ... letter words, documents.")
@@ -20,9 +20,9 @@ void bind_spans(nb::module_& m) {
       .def("__len__", &SpanTable::size);
 
   nb::class_<NeighbourTable>(m, "NeighbourTable")
-      .def(nb::init<const SpanTable&, const std::vector<uint32_t>&>(), "table"_a, "spans"_a,
+      .def(nb::init<const SpanTable&, const Numbers&>(), "table"_a, "spans"_a,
            nb::keep_alive<1, 2>())
-      .def("count", &count_all<NeighbourTable>, "documents"_a, "threads"_a)
+      .def("count", &count<NeighbourTable>, "documents"_a, "threads"_a)
       .def(
           "summary", [](const NeighbourTable& self) { return std::tuple_cat(self.summary()); },
           Released(),

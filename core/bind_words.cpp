@@ -20,14 +20,16 @@ void bind_runs(nb::module_& m) {
           "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
           "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
           "`pieces` cuts the unknown words of these scripts into pieces.")
-      .def("count", &count_all<RunTable>, "documents"_a, "threads"_a)
+      .def("count", &count<RunTable>, "documents"_a, "threads"_a)
       .def(
           "bound_units",
           [](RunTable& self, nb::iterable documents, size_t threads, int sketch_bits) {
-            UnitPairs bounds(self, sketch_bits);
-            count_all(bounds, documents, threads);
-            self.bound_units(std::move(bounds.pairs));
-            return std::move(bounds.uses);
+            auto pairs = std::make_unique<PairSketch>(sketch_bits);
+            Counts uses(self.known_words());
+            count_all([&](const Texts& texts) { self.bound(texts, *pairs, uses); }, documents,
+                      threads);
+            self.use_bounds(std::move(pairs));
+            return uses;
           },
           "documents"_a, "threads"_a, "sketch_bits"_a,
           "Bounds the pairs of words and pieces; call it before `count` where there are pieces. "
@@ -54,7 +56,7 @@ void bind_words(nb::module_& m) {
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool, std::optional<Joints>>(), "sketch_bits"_a, "by_class"_a = true,
            "joints"_a = nb::none(), "With `joints`, words that may join are counted as one text.")
-      .def("count", &count_all<WordTable>, "documents"_a, "threads"_a)
+      .def("count", &count<WordTable>, "documents"_a, "threads"_a)
       .def("rows", &WordTable::rows, "least"_a = 1, Released(),
            "The words seen at least so often, most frequent first.")
       .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),

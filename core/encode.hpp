@@ -2,7 +2,6 @@
 // Characters outside the alphabet become bytes, which never join with anything.
 #pragma once
 
-#include <optional>
 #include <span>
 
 #include "fewest.hpp"
@@ -18,8 +17,8 @@ class Encoder {
   // `weights` say how often each entry is expected, which matters for speed alone. Ids: byte b is
   // first_id + b, entry i is first_id + 256 + i; or, where `ids` are given, those of the bytes and
   // then of the entries. `tied` entries share a rank under the merges rule.
-  Encoder(std::vector<std::string> entries, const std::vector<int64_t>& weights, bool fewest,
-          uint32_t first_id, std::vector<uint32_t> ids, const std::vector<uint32_t>& tied)
+  Encoder(std::vector<std::string> entries, const Counts& weights, bool fewest, uint32_t first_id,
+          Numbers ids, const Numbers& tied)
       : entries_(std::move(entries), weights), by_fewest_(fewest), fewest_(entries_),
         merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
@@ -34,7 +33,7 @@ class Encoder {
     merges_.skip_unreachable();
   }
 
-  void encode(std::string_view text, std::vector<uint32_t>& ids) const {
+  void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
     ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
     if (by_fewest_)
@@ -58,7 +57,7 @@ class Encoder {
   }
 
   size_t count(std::string_view text) const {  // of tokens
-    static thread_local std::vector<uint32_t> tokens;
+    static thread_local Numbers tokens;
     tokens.clear();
     return by_fewest_ ? fewest_.encode(entries_, text, false, tokens)
                       : merges_.encode(entries_, text, tokens);
@@ -87,7 +86,7 @@ class Encoder {
     if (piece.left == kNone) return {};
     return std::pair(piece.left, piece.right);
   }
-  std::vector<uint32_t> parts_without() const { return Fewest::parts_without(entries_); }
+  Numbers parts_without() const { return Fewest::parts_without(entries_); }
 
  private:
   void number() {
@@ -107,11 +106,11 @@ class Encoder {
   Merges merges_;
   std::array<char, 256> bytes_;
   uint32_t first_id_;
-  std::vector<uint32_t> ids_;     // by place; empty: consecutive
-  std::vector<uint32_t> places_;  // by id
+  Numbers ids_;     // by place; empty: consecutive
+  Numbers places_;  // by id
 };
 
-using Ids = std::vector<uint32_t>;
+using Ids = Numbers;
 
 // Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
 // order and on any thread, where ids[i] belong to text first + i.
@@ -135,9 +134,9 @@ void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Read
 
 // How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
 // there are none.
-inline std::vector<int64_t> usage(const Encoder& encoder, const Texts& texts, size_t threads,
-                                  const int64_t* weights) {
-  std::vector<int64_t> uses(encoder.end_id());
+inline Counts usage(const Encoder& encoder, const Texts& texts, size_t threads,
+                    const int64_t* weights) {
+  Counts uses(encoder.end_id());
   std::mutex lock;
   encode_all(encoder, texts, threads, [&](size_t first, const std::vector<Ids>& ids) {
     const std::lock_guard guard(lock);

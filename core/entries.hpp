@@ -13,7 +13,7 @@ inline bool is_char(std::string_view text) {
 struct Entries {
   static constexpr uint32_t kNone = Trie::kNone;
 
-  Entries(std::vector<std::string> list, const std::vector<int64_t>& weights)
+  Entries(std::vector<std::string> list, const Counts& weights)
       : texts(std::move(list)), sizes(texts.size()), trie({texts.begin(), texts.end()}, weights) {
     for (uint32_t e = 0; e < texts.size(); ++e) {
       const std::string& text = texts[e];

@@ -15,8 +15,7 @@ class Fewest {
 
   // Returns the number of tokens; appends them, if asked to `emit` them: entries, and kNone for
   // each byte of a character outside the alphabet.
-  size_t encode(const Entries& entries, std::string_view text, bool emit,
-                std::vector<uint32_t>& out) const {
+  size_t encode(const Entries& entries, std::string_view text, bool emit, Numbers& out) const {
     // The fewest tokens up to a place are needed only as far ahead as the longest entry reaches: a
     // small ring of counts. The last of those tokens is kept for every place, as its node << 8 |
     // its size. Branch-free where prediction would fail: whether an entry ends at a byte, and is
@@ -67,8 +66,8 @@ class Fewest {
   }
 
   // By entry, the fewest other entries that its text can be written with.
-  static std::vector<uint32_t> parts_without(const Entries& entries) {
-    std::vector<uint32_t> all, fewest;
+  static Numbers parts_without(const Entries& entries) {
+    Numbers all, fewest;
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
       const std::string& text = entries.texts[e];
       fewest.assign(text.size() + 1, kNone);

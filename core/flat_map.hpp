@@ -5,13 +5,10 @@
 // grows without reading any.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
-#include <stdexcept>
-#include <string_view>
-#include <vector>
 
 #include "memory.hpp"
+#include "text.hpp"
 
 namespace supratok {
 

@@ -1,7 +1,6 @@
 // Symbols of the merge loop, and the limits on what two of them may become.
 #pragma once
 
-#include <stdexcept>
 #include <unordered_set>
 
 #include "text.hpp"

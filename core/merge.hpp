@@ -43,8 +43,8 @@ class Merger {
   }
 
   // Over the characters of words, or over runs of words, by their places in these lists.
-  static Merger over_characters(Sequences words, const std::vector<uint32_t>& alphabet,
-                                const Limits& limits, int64_t min_count) {
+  static Merger over_characters(Sequences words, const Numbers& alphabet, const Limits& limits,
+                                int64_t min_count) {
     std::vector<Symbol> symbols;
     for (const uint32_t code : alphabet) symbols.push_back(Symbol::character(code));
     return Merger(std::move(words), std::move(symbols), limits, min_count, {});
@@ -81,12 +81,12 @@ class Merger {
       all.push_back(symbols_[i].text);
     return all;
   }
-  const std::vector<int64_t>& counts() const { return counts_; }
-  const std::pair<std::vector<uint32_t>, std::vector<uint32_t>>& parts() const { return parts_; }
+  const Counts& counts() const { return counts_; }
+  const std::pair<Numbers, Numbers>& parts() const { return parts_; }
 
   // How often each symbol occurs in the sequences now.
-  std::vector<int64_t> usage() const {
-    std::vector<int64_t> uses(symbols_.size());
+  Counts usage() const {
+    Counts uses(symbols_.size());
     sequences_.each_band([&](size_t start, size_t end, int64_t weight) {
       for (size_t i = start; i < end; ++i)
         if (const uint32_t cell = sequences_.cells[i]; cell < kBack) uses[cell] += weight;
@@ -104,7 +104,7 @@ class Merger {
   struct Pair {
     uint32_t left, right;
     int64_t count;
-    std::vector<uint32_t> places;  // its cells when it was made, ascending
+    Numbers places;  // its cells when it was made, ascending
   };
   struct Candidate {
     int64_t count;
@@ -130,7 +130,7 @@ class Merger {
     if (found == kNone) return;
     Pair& pair = pairs_[found];
     pair.count -= weight;
-    if (pair.count < min_count_) std::vector<uint32_t>().swap(pair.places);
+    if (pair.count < min_count_) Numbers().swap(pair.places);
   }
 
   // Whether a new pair is frequent enough, within the limits, and passes the screen.
@@ -209,7 +209,7 @@ class Merger {
       });
     };
     FlatCounts counts;
-    std::vector<uint32_t> places;  // how many, by pair
+    Numbers places;  // how many, by pair
     each_pair([&](size_t i, int64_t weight) {
       const uint32_t pair = counts.add(FlatCounts::pair(cells[i], cells[i + 1]), weight);
       if (pair == places.size()) places.push_back(0);
@@ -234,9 +234,9 @@ class Merger {
 
   // New pairs of one step, by neighbour: their weights and places.
   struct Fresh {
-    std::vector<int64_t> weight;
+    Counts weight;
     std::vector<char> seen;
-    std::vector<uint32_t> touched;
+    Numbers touched;
     std::vector<std::pair<uint32_t, uint32_t>> places;  // of a neighbour
     void add(uint32_t neighbour, int64_t by) {
       if (!std::exchange(seen[neighbour], true)) touched.push_back(neighbour);
@@ -261,7 +261,7 @@ class Merger {
 
   void apply(uint32_t pair) {
     const uint32_t a = pairs_[pair].left, b = pairs_[pair].right;
-    const std::vector<uint32_t> places = std::move(pairs_[pair].places);
+    const Numbers places = std::move(pairs_[pair].places);
     const uint32_t joined = add_symbol(a, b);
     counts_.push_back(std::exchange(pairs_[pair].count, 0));
     auto& cells = sequences_.cells;
@@ -324,16 +324,16 @@ class Merger {
   Screen screen_;
   size_t candidates_ = 0, screened_ = 0;
   std::vector<Symbol> symbols_;
-  std::vector<int64_t> counts_;  // of the merges
-  std::pair<std::vector<uint32_t>, std::vector<uint32_t>> parts_;
-  std::vector<uint32_t> width_;  // of each symbol, in cells
+  Counts counts_;  // of the merges
+  std::pair<Numbers, Numbers> parts_;
+  Numbers width_;  // of each symbol, in cells
   Sequences sequences_;
-  std::vector<uint32_t> first_band_;  // by block of cells
+  Numbers first_band_;  // by block of cells
   std::vector<Pair> pairs_;
   FlatIndex index_;  // of pairs_
   std::vector<Candidate> heap_;
-  Fresh lefts_, rights_;            // (neighbour, new) and (new, neighbour)
-  std::vector<uint32_t> new_pair_;  // by neighbour, in `collect`
+  Fresh lefts_, rights_;  // (neighbour, new) and (new, neighbour)
+  Numbers new_pair_;      // by neighbour, in `collect`
 };
 
 }  // namespace supratok

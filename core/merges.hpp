@@ -33,7 +33,7 @@ class Merges {
 
   // Learns from which two entries each one is joined. Each entry listed in `tied` shares the rank
   // of the one before it, which must not be longer.
-  void learn(const Entries& entries, const std::vector<uint32_t>& tied) {
+  void learn(const Entries& entries, const Numbers& tied) {
     tie(entries, tied);
     const size_t slots = std::bit_ceil(std::max<size_t>(entries.texts.size() * 2, 1024));
     joins_.clear(slots);
@@ -54,7 +54,7 @@ class Merges {
   }
 
   // Appends entries, and kNone for each byte of a character outside the alphabet; returns how many.
-  size_t encode(const Entries& entries, std::string_view text, std::vector<uint32_t>& out) const {
+  size_t encode(const Entries& entries, std::string_view text, Numbers& out) const {
     return ties() ? encode<false, true>(entries, text, kNone, out)
                   : encode<false, false>(entries, text, kNone, out);
   }
@@ -74,7 +74,7 @@ class Merges {
     return kTies && entry != kNone ? ranks_[entry] : entry;
   }
 
-  void tie(const Entries& entries, const std::vector<uint32_t>& tied) {
+  void tie(const Entries& entries, const Numbers& tied) {
     if (tied.empty()) return;
     ranks_.resize(entries.texts.size());
     std::iota(ranks_.begin(), ranks_.end(), 0);
@@ -90,7 +90,7 @@ class Merges {
   // In rank order: with the entries before it, an entry's text must encode to two of them.
   template <bool kTies>
   void learn_parts(const Entries& entries) {
-    std::vector<uint32_t> tokens;
+    Numbers tokens;
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
       const std::string& text = entries.texts[e];
       if (is_char(text)) continue;  // the alphabet has no parts
@@ -187,8 +187,7 @@ class Merges {
 
   // Uses only entries ranked before `limit`, while building.
   template <bool kBuilding, bool kTies>
-  size_t encode(const Entries& entries, std::string_view text, uint32_t limit,
-                std::vector<uint32_t>& out) const {
+  size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
     uint64_t* const dead = scratch<uint64_t, 0>(text.size() / 64 + 1);  // no encoding passes there
     std::fill_n(dead, text.size() / 64 + 1, 0);
     const char* const end = text.data() + text.size();
@@ -226,11 +225,11 @@ class Merges {
     return out.size() - start;
   }
 
-  std::vector<uint32_t> ranks_;         // by entry; empty: no two share one
+  Numbers ranks_;                       // by entry; empty: no two share one
   FlatIndex joins_;                     // of entries, by the hash of their parts
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
   // By last byte of the left and first byte of the right side: the lowest rank that joins them.
-  std::vector<uint32_t> lowest_;
+  Numbers lowest_;
 };
 
 }  // namespace supratok

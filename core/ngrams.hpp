@@ -26,10 +26,10 @@ class Ngrams {
 
   // The frequent n-grams by length, those of one length in the order of their symbols. They are
   // numbered behind the symbols: the first is number `symbols`.
-  std::vector<uint32_t> lefts, rights;  // of each, the number of its first and its last n-1 symbols
-  std::vector<int64_t> counts;
-  std::vector<int64_t> tried;     // how many different windows were counted, by length from 2
-  std::vector<int64_t> frequent;  // how many of them were frequent
+  Numbers lefts, rights;  // of each, the number of its first and its last n-1 symbols
+  Counts counts;
+  Counts tried;     // how many different windows were counted, by length from 2
+  Counts frequent;  // how many of them were frequent
 
  private:
   static constexpr uint32_t kGap = Sequences::kGap;
@@ -56,8 +56,8 @@ class Ngrams {
 
   // Adds the frequent pairs to the result, sorted. Returns the number that each pair has there, or
   // a gap.
-  std::vector<uint32_t> keep_frequent(const std::vector<FlatCounts::Entry>& pairs) {
-    std::vector<uint32_t> kept, numbers(pairs.size(), kGap);
+  Numbers keep_frequent(const std::vector<FlatCounts::Entry>& pairs) {
+    Numbers kept, numbers(pairs.size(), kGap);
     for (uint32_t p = 0; p < pairs.size(); ++p)
       if (pairs[p].count >= min_count_) kept.push_back(p);
     // Numbers of a level are in the order of their symbols, so those of the pairs are too.
@@ -77,7 +77,7 @@ class Ngrams {
   }
 
   // Writes the new numbers into the cells and closes up, leaving out cells without a neighbour.
-  void renumber(const std::vector<uint32_t>& numbers) {
+  void renumber(const Numbers& numbers) {
     auto& cells = sequences_.cells;
     size_t out = 1, band = 0;  // the first cell is always a gap
     sequences_.each_band([&](size_t start, size_t end, int64_t) {

@@ -2,10 +2,7 @@
 // counters by hash, so a bound may be too high but never too low.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <atomic>
-#include <cstdint>
 
 #include "flat_map.hpp"
 #include "memory.hpp"

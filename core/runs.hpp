@@ -19,7 +19,8 @@ struct Pieces {
 
 // Counts runs. A run is kept as the places of its units in the list of known words, 32 bits each. A
 // unit is a known word or a known piece of another; any other word ends a run. The bounds for pairs
-// of words do not hold for pieces, so where there are pieces, `UnitPairs` must bound the pairs.
+// of words do not hold for pieces: where there are pieces, the table must `bound` the pairs of
+// units in a reading of its own, before it counts.
 class RunTable {
  public:
   RunTable(std::vector<std::string> known_words, const PairSketch& pairs, Joints joints,
@@ -29,8 +30,8 @@ class RunTable {
 
   void add(const Texts& documents) {
     static thread_local SharedCounts::Batch batch;
-    static thread_local std::vector<uint32_t> units;  // of all runs found here, end to end
-    static thread_local std::vector<size_t> starts;   // of each run, among them
+    static thread_local Numbers units;               // of all runs found here, end to end
+    static thread_local std::vector<size_t> starts;  // of each run, among them
     batch.clear();
     units.clear();
     starts.assign(1, 0);
@@ -52,12 +53,36 @@ class RunTable {
     runs.add(batch);
   }
 
+  // Bounds the pairs of units in `pairs`, and counts the units.
+  void bound(const Texts& documents, PairSketch& pairs, Counts& uses) {
+    Counts seen(uses.size());
+    PairSketch::Adder adder(pairs);
+    for (const std::string_view document : documents) {
+      uint32_t last = kNone;
+      each_unit(document, [&](uint32_t place, uint32_t bound) {
+        if (place != kNone) ++seen[place];
+        if (place != kNone && bound > 0) adder.add(last, place);
+        last = place;
+      });
+    }
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
+  }
+  // From now on these bounds hold for pairs of units, instead of those for pairs of words.
+  void use_bounds(std::unique_ptr<PairSketch> pairs) { unit_pairs_ = std::move(pairs); }
+
+  SharedCounts runs;
+  size_t known_words() const { return known_.size(); }
+
+ private:
+  static constexpr uint32_t kNone = WordIndex::kNone;
+
   // Calls visit(place, bound) for each unit of a document, where `bound` limits how often the unit
   // was seen behind the one before; 0 if they may not join. A place of kNone ends a run.
   template <class Visit>
   void each_unit(std::string_view document, Visit visit) const {
     constexpr uint32_t kUnbounded = 0xffffffffu;
-    static thread_local std::vector<uint32_t> ids;
+    static thread_local Numbers ids;
     WordReader reader(document, joints_.by_class());
     Word before{};
     uint64_t before_hash = 0;
@@ -87,49 +112,12 @@ class RunTable {
     }
   }
 
-  size_t known_words() const { return known_.size(); }
-  // From now on these bounds hold for pairs of units, instead of those for pairs of words.
-  void bound_units(std::unique_ptr<PairSketch> pairs) { unit_pairs_ = std::move(pairs); }
-
-  static constexpr uint32_t kNone = WordIndex::kNone;
-  SharedCounts runs;
-
- private:
   WordIndex known_;
   const PairSketch& pairs_;
   Joints joints_;
   uint32_t floor_;
   Pieces pieces_;
   std::unique_ptr<PairSketch> unit_pairs_;
-};
-
-// Bounds the pairs of a run table's units in a reading of its own, and counts the units.
-class UnitPairs {
- public:
-  UnitPairs(const RunTable& table, int sketch_bits)
-      : pairs(std::make_unique<PairSketch>(sketch_bits)), uses(table.known_words()), table_(table) {
-  }
-
-  void add(const Texts& documents) {
-    std::vector<int64_t> seen(uses.size());
-    PairSketch::Adder adder(*pairs);
-    for (const std::string_view document : documents) {
-      uint32_t last = RunTable::kNone;
-      table_.each_unit(document, [&](uint32_t place, uint32_t bound) {
-        if (place != RunTable::kNone) ++seen[place];
-        if (place != RunTable::kNone && bound > 0) adder.add(last, place);
-        last = place;
-      });
-    }
-    const std::lock_guard guard(lock_);
-    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
-  }
-
-  std::unique_ptr<PairSketch> pairs;
-  std::vector<int64_t> uses;
-
- private:
-  const RunTable& table_;
   std::mutex lock_;
 };
 

@@ -14,10 +14,10 @@ struct Sequences {
     uint32_t start;
     int64_t weight;
   };
-  std::vector<uint32_t> cells{kGap};
+  Numbers cells{kGap};
   std::vector<Band> bands;
 
-  void add(const std::vector<uint32_t>& sequence, int64_t weight) {
+  void add(const Numbers& sequence, int64_t weight) {
     if (sequence.size() < 2) return;  // nothing to join
     if (cells.size() + sequence.size() + 1 >= 0x80000000u)
       throw std::length_error("more than 2 billion symbols of unique text; use a smaller corpus");
@@ -38,13 +38,13 @@ struct Sequences {
   // Words as characters, by their places in `alphabet`. A character outside it cuts its word in
   // two, and so does a bigram seen fewer than `gate` times, in the scripts that `bigrams` covers.
   // `changes` are added to the counts of words.
-  static Sequences of_words(SharedCounts& words, const std::vector<uint32_t>& alphabet,
-                            const Bigrams* bigrams, int64_t gate, const TextCounts& changes) {
-    std::vector<uint32_t> symbol_of(kCodePoints, kGap);
+  static Sequences of_words(SharedCounts& words, const Numbers& alphabet, const Bigrams* bigrams,
+                            int64_t gate, const TextCounts& changes) {
+    Numbers symbol_of(kCodePoints, kGap);
     for (uint32_t symbol = 0; symbol < alphabet.size(); ++symbol)
       symbol_of[alphabet[symbol]] = symbol;
     Sequences all;
-    std::vector<uint32_t> sequence;
+    Numbers sequence;
     const auto lay_out = [&](std::string_view text, int64_t count) {
       const auto cut = [&] {
         all.add(sequence, count);

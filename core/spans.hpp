@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cmath>
-#include <tuple>
 
 #include "words.hpp"
 
@@ -27,8 +26,8 @@ class SpanTable {
 
   // `groups` numbers the words that count as one word where documents are counted ("York", "york").
   // A span begins only with a word that `begins`, and has 2 to `max_words` words.
-  SpanTable(std::vector<std::string> words, std::vector<uint32_t> groups,
-            std::vector<uint8_t> begins, size_t max_words)
+  SpanTable(std::vector<std::string> words, Numbers groups, std::vector<uint8_t> begins,
+            size_t max_words)
       : words_(static_cast<uint32_t>(words.size())), index_(std::move(words)),
         groups_(std::move(groups)), begins_(std::move(begins)), max_words_(max_words),
         stretches_(max_words) {
@@ -42,10 +41,10 @@ class SpanTable {
   // sequences of 2 to max_words neighbouring words divide: spans; rare ones (a word is not in the
   // list, or a pair surely too rare); those whose first word may not begin a span; and, by class,
   // those with words not made of letters, by the first of these.
-  using Found = std::tuple<int64_t, int64_t, int64_t, std::vector<int64_t>>;
+  using Found = std::tuple<int64_t, int64_t, int64_t, Counts>;
   Found find(const Texts& documents, const WordTable& words, uint32_t floor) {
     int64_t spans = 0, rare = 0, not_beginning = 0;
-    std::vector<int64_t> by_class(static_cast<size_t>(CharClass::Extend) + 1);
+    Counts by_class(static_cast<size_t>(CharClass::Extend) + 1);
     std::vector<Unit> units;
     for (const std::string_view document : documents) {
       read(document, units);
@@ -72,12 +71,12 @@ class SpanTable {
     return {spans, rare, not_beginning, std::move(by_class)};
   }
 
-  // Counts the spans, the documents they are in, and the documents each group of words is in.
+  // Taken the spans, the documents they are in, and the documents each group of words is in.
   void add(const Texts& documents) {
     static thread_local std::vector<Unit> units;
-    static thread_local std::vector<uint32_t> last_in;  // the document, from 1, that had it last
+    static thread_local Numbers last_in;  // the document, from 1, that had it last
     last_in.assign(documents_.size(), 0);
-    std::vector<int64_t> stretches(max_words_);
+    Counts stretches(max_words_);
     const auto add_to = [](int64_t& total, int64_t more) {
       std::atomic_ref(total).fetch_add(more, std::memory_order_relaxed);
     };
@@ -108,13 +107,11 @@ class SpanTable {
 
   // The counts since the last call: of each span, of the documents with each span, of those with
   // each group, of sequences of 1, 2, ... letter words, and of documents.
-  using Counts = std::tuple<std::vector<int64_t>, std::vector<int64_t>, std::vector<int64_t>,
-                            std::vector<int64_t>, int64_t>;
-  Counts take_counts() {
+  using Taken = std::tuple<Counts, Counts, Counts, Counts, int64_t>;
+  Taken take_counts() {
     const auto groups = documents_.begin() + static_cast<std::ptrdiff_t>(group_count_);
-    const std::vector<int64_t> by_group(documents_.begin(), groups),
-        by_span(groups, documents_.end());
-    Counts counts{occurrences_, by_span, by_group, stretches_, std::exchange(read_, 0)};
+    const Counts by_group(documents_.begin(), groups), by_span(groups, documents_.end());
+    Taken counts{occurrences_, by_span, by_group, stretches_, std::exchange(read_, 0)};
     for (auto* zeroed : {&occurrences_, &documents_, &stretches_})
       std::fill(zeroed->begin(), zeroed->end(), 0);
     return counts;
@@ -122,8 +119,8 @@ class SpanTable {
 
   size_t size() const { return spans_.entries().size(); }
   // The words of each span, max_words numbers a span; kNone where it is shorter.
-  std::vector<uint32_t> rows() const {
-    std::vector<uint32_t> rows(size() * max_words_, kNone);
+  Numbers rows() const {
+    Numbers rows(size() * max_words_, kNone);
     for (uint32_t span = 0; span < size(); ++span) {
       uint32_t* row = &rows[span * max_words_];
       if (const uint32_t start = shorter(span); start == kNone)
@@ -181,24 +178,24 @@ class SpanTable {
 
   uint32_t words_;
   WordIndex index_;
-  std::vector<uint32_t> groups_;
+  Numbers groups_;
   std::vector<uint8_t> begins_;
   size_t max_words_;
   size_t group_count_ = 0;
   // The nodes of the trie are the words, then the spans. The key of a span is its parent node and
   // its last word; nothing is counted here.
   FlatCounts spans_;
-  std::vector<int64_t> occurrences_;  // by span
-  std::vector<int64_t> documents_;    // by group, then by span
-  std::vector<int64_t> stretches_;    // sequences of 1, 2, ... letter words
+  Counts occurrences_;  // by span
+  Counts documents_;    // by group, then by span
+  Counts stretches_;    // sequences of 1, 2, ... letter words
   int64_t read_ = 0;
 };
 
-// Counts the neighbours before and after some of the spans. The edge of a line or a document is a
+// Taken the neighbours before and after some of the spans. The edge of a line or a document is a
 // neighbour like any other.
 class NeighbourTable {
  public:
-  NeighbourTable(const SpanTable& table, const std::vector<uint32_t>& spans)
+  NeighbourTable(const SpanTable& table, const Numbers& spans)
       : table_(table), places_(table.size(), kNone), leads_(table.size()), size_(spans.size()) {
     for (size_t i = 0; i < spans.size(); ++i) {
       if (spans[i] >= table.size()) throw std::invalid_argument("no such span");
@@ -267,8 +264,8 @@ class NeighbourTable {
  private:
   static constexpr uint32_t kNone = SpanTable::kNone;
   const SpanTable& table_;
-  std::vector<uint32_t> places_;  // by span of the table: its place in the list, or kNone
-  std::vector<uint8_t> leads_;    // by span of the table: one of the list begins with it
+  Numbers places_;              // by span of the table: its place in the list, or kNone
+  std::vector<uint8_t> leads_;  // by span of the table: one of the list begins with it
   size_t size_;
   SharedCounts neighbours_;  // a text is 4 bytes of place and side, then the neighbour
 };

@@ -5,9 +5,6 @@
 // second counts those exactly that may have been seen often enough.
 #pragma once
 
-#include <optional>
-#include <tuple>
-
 #include "encode.hpp"
 #include "pair_sketch.hpp"
 #include "text_counts.hpp"
@@ -23,7 +20,7 @@ class Survey {
   }
 
   void add(const Texts& texts) {
-    std::vector<int64_t> seen(uses.size()), within(uses.size());
+    Counts seen(uses.size()), within(uses.size());
     std::vector<size_t> last(uses.size());  // the last text, counted from 1, that held the entry
     std::optional<PairSketch::Adder> adder;
     if (pairs) adder.emplace(*pairs);
@@ -46,7 +43,7 @@ class Survey {
   // Calls visit(entry before, entry) for each token of the text; kNone is a byte, or no token.
   template <class Visit>
   void each_entry(std::string_view text, Visit visit) const {
-    static thread_local std::vector<uint32_t> ids;
+    static thread_local Numbers ids;
     ids.clear();
     encoder_.encode(text, ids);
     uint32_t before = kNone;
@@ -57,7 +54,7 @@ class Survey {
     }
   }
 
-  std::vector<int64_t> uses, documents;  // by entry
+  Counts uses, documents;  // by entry
   std::optional<PairSketch> pairs;
 
  private:
@@ -88,15 +85,15 @@ class Neighbours {
 
   // Left entries, right entries and counts of the pairs that were indeed seen so often: most
   // frequent first, equals by left, then right.
-  std::tuple<std::vector<uint32_t>, std::vector<uint32_t>, std::vector<int64_t>> rows() const {
+  std::tuple<Numbers, Numbers, Counts> rows() const {
     std::vector<std::tuple<int64_t, uint32_t, uint32_t>> found;
     counts_.each([&](std::string_view key, int64_t count) {
-      const std::vector<uint32_t> pair = as_numbers(key);
+      const Numbers pair = as_numbers(key);
       if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
     });
     std::sort(found.begin(), found.end());
-    std::vector<uint32_t> lefts, rights;
-    std::vector<int64_t> counts;
+    Numbers lefts, rights;
+    Counts counts;
     for (const auto& [minus_count, left, right] : found) {
       lefts.push_back(left);
       rights.push_back(right);

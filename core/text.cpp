@@ -1,6 +1,5 @@
 #include "text.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 namespace supratok {

@@ -1,14 +1,24 @@
 // Text as the core reads it: UTF-8 bytes, characters with a class and a script, and words.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace supratok {
 
 using Texts = std::vector<std::string_view>;
+using Numbers = std::vector<uint32_t>;
+using Counts = std::vector<int64_t>;
 
 // Paper 3.4: the five supercategories of characters; newlines are kept apart from other separators
 // and from controls. Combining marks and joiners (Extend) take the class of the character they

@@ -4,12 +4,6 @@
 // texts, on the number of threads, or on how the corpus was cut into pieces.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <mutex>
-#include <utility>
-
 #include "flat_map.hpp"
 
 namespace supratok {
@@ -172,8 +166,8 @@ inline std::string_view as_bytes(const uint32_t* numbers, size_t count) {
   return {reinterpret_cast<const char*>(numbers), count * sizeof(uint32_t)};
 }
 
-inline std::vector<uint32_t> as_numbers(std::string_view bytes) {
-  std::vector<uint32_t> numbers(bytes.size() / sizeof(uint32_t));
+inline Numbers as_numbers(std::string_view bytes) {
+  Numbers numbers(bytes.size() / sizeof(uint32_t));
   std::memcpy(numbers.data(), bytes.data(), bytes.size());
   return numbers;
 }

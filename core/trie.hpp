@@ -5,13 +5,10 @@
 // bytes. The string that a walk found is read once, where it ended.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <bitset>
 #include <numeric>
 #include <queue>
-#include <stdexcept>
 
 #include "memory.hpp"
 #include "text.hpp"
@@ -75,7 +72,7 @@ class TrieSlots {
   }
 
   std::vector<Block> blocks_;
-  std::vector<uint32_t> open_;
+  Numbers open_;
 };
 
 class Trie {
@@ -86,13 +83,13 @@ class Trie {
   // The value of a string is its place in `strings`; of equal strings the first counts, and an
   // empty one is left out. Strings of great weight, met often, are laid close together: the trie
   // is larger than a fast cache, so this decides its speed, and nothing else.
-  Trie(const Texts& strings, const std::vector<int64_t>& weights) {
+  Trie(const Texts& strings, const Counts& weights) {
     if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
-    std::vector<uint32_t> order(strings.size());
+    Numbers order(strings.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return strings[a] < strings[b]; });
-    std::vector<int64_t> weight_before{0};  // of the strings before a place in `order`
+    Counts weight_before{0};  // of the strings before a place in `order`
     for (const uint32_t s : order) weight_before.push_back(weight_before.back() + weights[s]);
 
     struct Range {  // a node, and the strings below it
@@ -104,7 +101,7 @@ class Trie {
     std::priority_queue<Range> open;
     open.push({kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
     std::vector<unsigned char> labels;
-    std::vector<uint32_t> starts;
+    Numbers starts;
     fit(slots);
     while (!open.empty()) {
       auto [node, begin, end, depth, weight] = open.top();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <bit>
-#include <optional>
 
 #include "joints.hpp"
 #include "pair_sketch.hpp"
@@ -37,20 +36,20 @@ class WordTable {
   }
 
   // Words and counts: most frequent first; equals shorter first, then by code points.
-  using Rows = std::pair<Texts, std::vector<int64_t>>;
+  using Rows = std::pair<Texts, Counts>;
   Rows rows(int64_t least) const {  // seen at least so often
     return rows_if([&](std::string_view, int64_t count) { return count >= least; });
   }
   Rows rows_of_script(uint8_t script) const {
     return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
   }
-  std::vector<int64_t> counts_of(const Texts& texts) const {
-    std::vector<int64_t> counts;
+  Counts counts_of(const Texts& texts) const {
+    Counts counts;
     for (const std::string_view text : texts) counts.push_back(words.find(text));
     return counts;
   }
-  std::vector<int64_t> totals() const {                                   // words by class
-    std::vector<int64_t> totals(static_cast<size_t>(CharClass::Extend));  // no word has this class
+  Counts totals() const {                                   // words by class
+    Counts totals(static_cast<size_t>(CharClass::Extend));  // no word has this class
     words.each([&](std::string_view text, int64_t count) {
       Word word{};
       WordReader(text, by_class_).next(word);
@@ -58,8 +57,8 @@ class WordTable {
     });
     return totals;
   }
-  std::vector<int64_t> characters() const {  // by code point
-    std::vector<int64_t> counts(kCodePoints);
+  Counts characters() const {  // by code point
+    Counts counts(kCodePoints);
     words.each([&](std::string_view text, int64_t count) {
       each_char(text, [&](uint32_t code) { counts[code] += count; });
     });
