@@ -106,10 +106,10 @@ class Tokenizer:
     @overload
     def encode(
         self, text: str, *, allow_special: bool = ..., numpy: Literal[True]
-    ) -> NDArray[np.uint32]: ...
+    ) -> NDArray[np.int64]: ...
     def encode(
         self, text: str, *, allow_special: bool = False, numpy: bool = False
-    ) -> list[int] | NDArray[np.uint32]:
+    ) -> list[int] | NDArray[np.int64]:
         """The ids of a text. With `allow_special`, special tokens written in it become their ids;
         without it they are ordinary text."""
         try:
@@ -148,10 +148,10 @@ class Tokenizer:
     @overload
     def encode_batch(
         self, texts: Iterable[str], threads: int | None = ..., *, numpy: Literal[True]
-    ) -> list[NDArray[np.uint32]]: ...
+    ) -> list[NDArray[np.int64]]: ...
     def encode_batch(
         self, texts: Iterable[str], threads: int | None = None, *, numpy: bool = False
-    ) -> list[list[int]] | list[NDArray[np.uint32]]:
+    ) -> list[list[int]] | list[NDArray[np.int64]]:
         """The ids of each text. `threads`: default all cores."""
         if isinstance(texts, str):
             raise TypeError("encode_batch takes a list of texts; use encode for one text")
@@ -380,10 +380,10 @@ class Tokenizer:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
 
 
-def _to_array(ids: list[int]) -> NDArray[np.uint32]:
+def _to_array(ids: list[int]) -> NDArray[np.int64]:
     import numpy as np
 
-    return np.array(ids, dtype=np.uint32)
+    return np.array(ids, dtype=np.int64)
 
 
 def _surrogate_error(*texts: str) -> ValueError:
