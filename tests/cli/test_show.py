@@ -10,7 +10,7 @@ from rich.console import Console
 from supratok.cli.show import new_table, print_table
 
 HEAD = ("tokenizer", "vocabulary", "tokens", "characters/token", "lossless")
-ROWS = [
+ROWS: list[tuple[str, ...]] = [
     ("my-first-tokenizer.json", "32,000", "1,234,567", "5.123", "yes"),
     ("other [bold].json", "64,000", "987,654", "6.001", "no"),
 ]
