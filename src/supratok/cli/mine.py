@@ -21,10 +21,8 @@ from rich.console import Console
 
 from ..common.progress import Progress, make_progress
 from ..corpus import open_corpus
-from ..corpus.split import Split
-from ..learn.count import count_words
-from ..learn.runs import count_runs
-from ..learn.seeds import Phrase, mine, total_words
+from ..learn.mine import mine_corpus
+from ..learn.seeds import Phrase
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
 from .common import add_corpus_arguments, check_writable, paths, write_output
@@ -106,7 +104,6 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
     recipe = Recipe(vocab_size=size)
     if args.recipe:
         recipe = Recipe.from_toml(args.recipe, vocab_size=size)
-    recipe = dataclasses.replace(recipe, curation=None)
     names = (option.name for option in dataclasses.fields(Seeds))
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     return dataclasses.replace(recipe.seeds or Seeds(), **given), recipe
@@ -115,22 +112,14 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
 def _mine(
     args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    """Read the whole corpus twice: count its words, then the runs of frequent words."""
     with open_corpus(
         paths(args.files),
         text_key=args.text_key,
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
     ) as corpus:
-        split = Split(corpus, recipe.curation, threads, progress, hold_out=False)
-        words, _ = count_words(split, recipe, threads, progress)
-        known, counts = words.rows(seeds.min_count)
-        floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-        runs, _ = count_runs(split, words, known, recipe, floor, threads, progress)
-        progress.start("phrases")
-        phrases, report = mine(runs, known, counts, total_words(words), seeds)
-        progress.end(phrases=len(phrases))
-    for reason, count in split.skipped.items():
+        phrases, report = mine_corpus(corpus, seeds, recipe, threads, progress)
+    for reason, count in report["skipped"].items():
         print(f"skipped {count:,} records: {reason}", file=sys.stderr)
     return phrases, report
 

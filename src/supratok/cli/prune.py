@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..learn.rework import check_size, prune_tokenizer
+from ..learn.rework import check_size, prune
 from ..tokenizer import Tokenizer
 from .common import TOKENIZER, Job, add_job_arguments, check_writable
 from .summary import summary_of_rework
@@ -26,5 +26,5 @@ def run(args: argparse.Namespace) -> None:
     check_size(tokenizer, args.vocab_size)
     job = Job(args)
     check_writable(args.out)
-    smaller = prune_tokenizer(tokenizer, job.files, args.vocab_size, **job.options)
+    smaller = prune(tokenizer, job.files, args.vocab_size, **job.options)
     job.save(smaller, "pruned", summary_of_rework(smaller))
