@@ -460,7 +460,7 @@ def test_files_are_synced_before_they_appear(
     sync = os.fsync
 
     def fsync(handle: int) -> None:
-        name = Path(os.readlink(f"/proc/self/fd/{handle}")).name
+        name = Path(f"/proc/self/fd/{handle}").readlink().name
         synced.append((name, (tmp_path / "x" / "tokenizer.json").exists()))
         sync(handle)
 
