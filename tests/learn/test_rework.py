@@ -219,7 +219,7 @@ def test_a_bad_recipe_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     file.write_text("[boundaries]\nmax_words = 0\n", encoding="utf-8")
     command = ("train", "absent.txt", "--out", tmp_path / "t.json", "--recipe", file)
     assert run(*command) == 1
-    assert f"{file}: vocab_size is missing" in capfd.readouterr().err
+    assert f"{file}: [boundaries] max_words=0" in capfd.readouterr().err
     assert run(*command, "--vocab-size", 400) == 1
     assert f"{file}: [boundaries] max_words=0: must be" in capfd.readouterr().err
 

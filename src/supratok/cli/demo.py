@@ -32,7 +32,7 @@ from rich.text import Text
 from .. import Recipe, Tokenizer, train
 from ..common import _core
 from .demo_text import Prose, read
-from .show import coloured, new_table
+from .show import coloured, new_table, print_table
 
 SENTENCE = (
     "If the file does not exist, an exception is raised; otherwise the contents of the file are"
@@ -174,7 +174,7 @@ def show_unseen(console: Console, results: list[Result], prose: Prose) -> None:
         saved = f"{1 - counts[-1] / counts[0]:.1%}" if counts[1:] else "-"
         table.add_row(name, f"{counts[-1]:,}", ratio, saved)
     _part(console, 4, "Text that training never saw")
-    console.print(table)
+    print_table(console, table)
     console.print(f"Decoding gave back each of the {len(prose.unseen):,} documents unchanged.")
 
 

@@ -26,7 +26,7 @@ from .common import (
     print_skipped,
     write_output,
 )
-from .show import new_console, new_table, quoted
+from .show import new_console, new_table, print_table, quoted
 from .summary import summary_of
 
 Usage = NDArray[np.int64]  # by id, how often a text uses it
@@ -127,7 +127,7 @@ def _show(facts: dict[str, Any], tokenizer: Tokenizer) -> None:
     for name, row in rows.items():
         use = f"{row['use']:.1%}" if "use" in row else "-"
         table.add_row(name, f"{row['tokens']:,}", f"{row['share']:.1%}", use)
-    console.print(table)
+    print_table(console, table)
     console.print("longest")
     for text in facts["longest"]:
         console.print(f"  {len(text):>10,}  {quoted(text)}", soft_wrap=True)

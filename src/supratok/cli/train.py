@@ -8,20 +8,25 @@ supratok train corpus/*.jsonl.zst --recipe my.toml --out my.json
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
 from ..corpus import Languages
-from ..recipe import PRESETS, Boundaries, Recipe
-from ..train import train
+from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
+from ..train import ShortVocabularyWarning, train
 from .common import Job, add_job_arguments, check_writable
 from .summary import summary_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(usage_error=command.error)
     add = command.add_argument
-    add("--vocab-size", type=int, metavar="N", help="tokens to learn; required without --recipe")
+    add(
+        "--vocab-size",
+        type=int,
+        metavar="N",
+        help=f"tokens in all, bytes and special ones included (default: {VOCAB_SIZE})",
+    )
     start = command.add_mutually_exclusive_group()
     start.add_argument("--recipe", type=Path, metavar="FILE", help="read the recipe from TOML")
     start.add_argument(
@@ -76,7 +81,9 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args)
     check_writable(args.out)
     lang = _languages(args.lang or [])
-    tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
+        tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
     job.save(tokenizer, "learnt", summary_of(tokenizer))
 
 
@@ -102,6 +109,4 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     given = {name: value for name, value in chosen.items() if value is not None}
     if args.recipe:
         return Recipe.from_toml(args.recipe, **given)
-    if args.vocab_size is None:
-        args.usage_error("the following arguments are required: --vocab-size")
     return Recipe.from_preset(args.preset or "default", **given)

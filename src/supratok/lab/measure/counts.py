@@ -28,7 +28,7 @@ from ...formats.peer import Batching, Peer, Spelling
 from ...learn.words import UNSPACED, Kind
 
 Integers = NDArray[np.int64]
-Ids = Sequence[int] | NDArray[np.uint32]
+Ids = Sequence[int] | NDArray[np.int64]
 
 _ASTRAL = 0x40000  # no letter is assigned from here on
 
@@ -132,7 +132,7 @@ class _Tally:
         return np.fromiter(marks, np.bool_, end - first)
 
 
-def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64 | np.uint32]:
+def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64]:
     if encoded and isinstance(encoded[0], np.ndarray):
         return np.concatenate(encoded)
     return np.fromiter(chain.from_iterable(encoded), np.int64, size)
