@@ -12,12 +12,23 @@ from pathlib import Path
 from ..tokenizer import Tokenizer
 from .common import check_writable
 
+_NOTES = (
+    "A .model needs: pip install supratok[export]. A tokenizer.json needs nothing; if the package"
+    " tokenizers is installed, import tries the result in it."
+)
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
+    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
-    add("path", type=Path, metavar="PATH", help="a tokenizer.json, a .model, or a folder with one")
-    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+    add(
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="a tokenizer.json or a SentencePiece .model (also .zst), or a folder with one",
+    )
+    add("--out", type=Path, required=True, metavar="PATH", help="the supratok file to write")
 
 
 def run(args: argparse.Namespace) -> None:
