@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..common.files import move_whole
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
 from .gguf import write as gguf
@@ -76,7 +77,7 @@ def export(
             )
         target.mkdir(exist_ok=True)
         for file in files:
-            (made / file).replace(target / file)
+            move_whole(made / file, target / file)
     verification.folder = str(folder)
     return Exported(target, files, left_out, verification)
 
