@@ -344,9 +344,12 @@ SAID = ("--min-count", 5, "--threads", 2)
 
 
 def test_csv_and_json_say_the_same(text: Path, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(good("mine", text, *SAID, "--format", "csv").decode())))
+    rows = list(
+        csv.DictReader(io.StringIO(good("mine", text, *SAID, "--output-format", "csv").decode()))
+    )
     objects = [
-        json.loads(line) for line in good("mine", text, *SAID, "--format", "json").splitlines()
+        json.loads(line)
+        for line in good("mine", text, *SAID, "--output-format", "json").splitlines()
     ]
     assert len(rows) > 50
     assert [{name: str(value) for name, value in row.items()} for row in objects] == rows
@@ -355,7 +358,7 @@ def test_csv_and_json_say_the_same(text: Path, tmp_path: Path) -> None:
     worths = [row["worth"] for row in objects]
     assert worths == sorted(worths, reverse=True)
     out = tmp_path / "phrases.csv"
-    assert good("mine", text, *SAID, "--format", "csv", "--out", out) == b""
+    assert good("mine", text, *SAID, "--output-format", "csv", "--out", out) == b""
     assert list(csv.DictReader(out.read_text(encoding="utf-8").splitlines())) == rows
 
 
@@ -374,7 +377,7 @@ def test_options_of_a_recipe(text: Path, tmp_path: Path) -> None:
     recipe.write_text("[seeds]\nmin_count = 30\nmax_words = 3\n", encoding="utf-8")
 
     def rows(*options: object) -> list[dict[str, Any]]:
-        output = good("mine", text, "--recipe", recipe, "--format", "json", *options)
+        output = good("mine", text, "--recipe", recipe, "--output-format", "json", *options)
         return [json.loads(line) for line in output.splitlines()]
 
     assert all(row["count"] >= 30 and row["words"] <= 3 for row in rows())

@@ -12,12 +12,14 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import refuse_overwriting_in, write_whole
 from ..lab.baselines import BASELINES
 from ..lab.bench import Bench, Entry, entries
 from ..lab.bench.table import bench_pictures, bench_table
 from ..lab.report.page import find, page
+from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
 
 DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
 
@@ -70,6 +72,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     wanted = entries(args.tokenizers, args.sizes)
+    written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
+    read = files_read([*args.files, *(args.test or [])], args.tokenizers)
+    refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],
         args.out,
@@ -85,12 +90,12 @@ def run(args: argparse.Namespace) -> None:
     test = next(iter(bench.tests))
     pictures = bench_pictures(rows, test)
     for name, picture in pictures.items():
-        (args.out / name).write_text(picture, encoding="utf-8")
+        write_whole(args.out / name, picture)
     table = bench_table(bench, rows, bench.speeds(rows), test, list(pictures))
     table.write(args.out)
     print(table.markdown(), end="")
     report = args.out / "report.html"
-    report.write_text(page(find([args.out]), None), encoding="utf-8", newline="\n")
+    write_whole(report, page(find([args.out]), None))
     print(f"{report}: open it in a browser, or send it", file=sys.stderr)
 
 

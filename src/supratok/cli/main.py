@@ -10,10 +10,13 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from typing import Any
 
-EXIT_CODES = "Exit codes: 0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe."
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe, 143 terminated."
+)
 
 VERBS = {
     "train": "learn a tokenizer from text",
@@ -41,6 +44,8 @@ _MODULES = {"import": "importing"}  # the others have the name of their verb
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = _parse(sys.argv[1:] if argv is None else argv)
+    if argv is None:  # the command itself, and not a program that calls it
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes temporary files first
     try:
         args.run(args)
         sys.stdout.flush()

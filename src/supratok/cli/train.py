@@ -79,7 +79,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     job = Job(args)
-    check_writable(args.out)
+    check_writable(args.out, corpus=job.files, files=[args.recipe])
     lang = _languages(args.lang or [])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it

@@ -14,12 +14,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..common.files import refuse_unwritable
+from ..common.files import refuse_overwriting_in, refuse_unwritable
+from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.tuning.measure import Setting
 from ..lab.tuning.score import Weights
 from ..lab.tuning.space import PAPER, read_space
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
 
     setting = setting_of(args)
     refuse_unwritable(args.out, f"--out {args.out}")
+    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), files_read(args.files))
     trials = tune(setting, args.out, progress=not args.quiet)
     print(write_outcome(setting, trials, args.out).markdown(), end="")
     if not args.quiet:
