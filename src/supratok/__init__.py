@@ -5,6 +5,9 @@ tokenizer = supratok.train("corpus/*.jsonl", supratok.Recipe(vocab_size=32_000))
 tokenizer.tokens("as well as in New York")   # ['as well as', ' in', ' New York']
 """
 
+from .common import interrupts as _  # noqa: F401  first: it watches the other imports
+
+# isort: split
 from typing import TYPE_CHECKING
 
 from .corpus import CorpusError

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from ..common.packages import install_hint, is_installed
 from .faults import CorpusError, keys
 from .readers import KNOWN, Document, Reading, kind, read_items, read_stdin
 from .sources import File, Items, Once, Part, refuse
@@ -205,4 +206,7 @@ def _file(path: Path) -> File:
         raise CorpusError(f"{path}: unknown suffix; rename it to say what it holds: {KNOWN}")
     if path.exists() and not path.is_file():
         raise CorpusError(f"{path}: not a regular file; pipe it in and read '-'")
+    if found[0] == "parquet" and not is_installed("pyarrow"):
+        hint = install_hint("parquet", "pyarrow")
+        raise CorpusError(f"{path}: reading it needs the package 'pyarrow': {hint}")
     return File(path, *found)

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..common.packages import install_hint
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
 from .gguf import write as gguf
@@ -94,7 +95,7 @@ def _choose(
     left_out: dict[str, str] = {}
     for name, (_, package) in FORMATS.items():
         if package is not None and importlib.util.find_spec(package) is None:
-            left_out[name] = f"{package} is not installed: pip install supratok[export]"
+            left_out[name] = f"{package} is not installed: {install_hint('export', package)}"
     if tokenizer.recipe.segmentation == "fewest":
         left_out["gguf"] = NO_BYTES
     return [name for name in FORMATS if name not in left_out], left_out
