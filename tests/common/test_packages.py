@@ -58,7 +58,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "tokenizers")
     with pytest.raises(ImportError) as caught:
         package("tokenizers", "extend")
-    said = 'this needs the package \'tokenizers\': pip install "tokenizers>=0.20"'
+    said = "this needs the package 'tokenizers': pip install \"tokenizers>=0.20\""
     assert str(caught.value) == said
 
 
@@ -72,7 +72,7 @@ def test_the_package_that_is_really_missing_is_named(
     hide(monkeypatch, missing)
     with pytest.raises(ImportError) as caught:
         package("needy", "export")
-    said = 'this needs the package \'protobuf\', for needy: pip install "protobuf>=4"'
+    said = "this needs the package 'protobuf', for needy: pip install \"protobuf>=4\""
     assert str(caught.value) == said
 
 

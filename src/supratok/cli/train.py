@@ -15,6 +15,7 @@ from ..corpus import Languages
 from ..recipe import PRESETS, Boundaries, Recipe
 from ..train import train
 from .common import Job, add_job_arguments, check_writable
+from .estimate import announce_training
 from .summary import summary_of
 
 
@@ -76,6 +77,7 @@ def run(args: argparse.Namespace) -> None:
     job = Job(args)
     check_writable(args.out)
     lang = _languages(args.lang or [])
+    announce_training(job, recipe)
     tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
     job.save(tokenizer, "learnt", summary_of(tokenizer))
 

@@ -70,6 +70,16 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         known = [size for size in sizes if size is not None]
         return sum(known) if len(known) == len(sizes) else None
 
+    def sizes(self) -> Counter[str] | None:
+        """Bytes on disk by the last suffix of the files (".txt", ".zst"); None if not all of the
+        corpus is files."""
+        found: Counter[str] = Counter()
+        for part in self._parts:
+            if not isinstance(part, File):
+                return None
+            found[part.path.suffix.lower()] += part.size()
+        return found
+
     @property
     def bytes_read(self) -> int:
         """Bytes of the files (packed, as on disk) that the latest reading has consumed."""
