@@ -7,6 +7,9 @@ tokenizer.tokens("as well as in New York")   # ['as well as', ' in', ' New York'
 The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`.
 """
 
+from .common import interrupts as _  # noqa: F401  first: it watches the other imports
+
+# isort: split
 from typing import TYPE_CHECKING
 
 from .corpus import CorpusError

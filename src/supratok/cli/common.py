@@ -77,6 +77,7 @@ class Job:
         usable_threads(args.threads)  # a bad number fails now
         self._args, self._began = args, time.monotonic()
         self._events = Events(sys.stderr) if args.json else None
+        self.speaks = not (args.quiet or args.json)  # to people
         self.files = paths(args.files)
         self.options: dict[str, Any] = {
             "threads": args.threads,
