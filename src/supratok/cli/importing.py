@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from ..tokenizer import Tokenizer
+from ..tokenizer.inputs import naming, read_file
 from .common import check_writable
 
 _NOTES = (
@@ -45,5 +46,6 @@ def _read(path: Path) -> Tokenizer:
     if path.is_dir():
         is_json = (path / "tokenizer.json").exists() or not (path / "tokenizer.model").exists()
     else:
-        is_json = path.read_bytes()[:1] == b"{" or path.suffixes[-2:] == [".json", ".zst"]
+        with naming(path):
+            is_json = read_file(path).lstrip()[:1] == b"{"
     return Tokenizer.from_huggingface(path) if is_json else Tokenizer.from_sentencepiece(path)
