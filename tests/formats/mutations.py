@@ -3,8 +3,8 @@
     python mutations.py huggingface 0 2224 folder      # prints one line of JSON a file
 
 `count(kind, first, last, folder)` runs such workers: a file that takes longer than `DEADLINE` is a
-hang, and a worker may not use more than `MEMORY`. A file is either read, and then usable, or refused
-with one line that names it.
+hang, and a worker may not use more than `MEMORY`. A file is either read, and then usable, or
+refused with one line that names it.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from supratok.extend.base import open_base
 from supratok.formats.huggingface.write import tokenizer_json
 from supratok.formats.listing import listing_of
 from supratok.formats.peer import open_any
+from supratok.formats.sentencepiece.write import write as write_model
 from supratok.tokenizer.ids import Layout
 
 DEADLINE = 120.0  # seconds a file, on a busy machine
@@ -42,12 +43,12 @@ TEXT = "One of the most in New York, as well as naïve 日本 😀.\n\n  It is [
 
 _DEEP = "a deep list"  # stands for a list nested so deeply that json.dumps cannot write it
 _STRINGS = [
-    "", "\0", "\ud800", "\udfff x", "x" * 5000, "▁" * 70_000, "é", "<0x41>", "</s>", " ", "\n", "a b",
-    "BPE", "Unigram", "WordPiece", "Sequence", "\U0010ffff", "merges", "1", "🙂", "NaN", _DEEP,
+    "", "\0", "\ud800", "\udfff x", "x" * 5000, "▁" * 70_000, "é", "<0x41>", "</s>", " ", "\n",
+    "a b", "BPE", "Unigram", "WordPiece", "Sequence", "\U0010ffff", "merges", "1", "🙂", _DEEP,
 ]  # fmt: skip
 _NUMBERS = [
-    0, 1, -1, 2, 255, 256, 2**16, 2**23, 2**31 - 1, 2**31, 2**32, 2**53, 2**63, 2**64, 10**30, -(10**30),
-    10**4000, 0.5, -0.5, 1e308, 1e-320, float("inf"), float("-inf"), float("nan"),
+    0, 1, -1, 2, 255, 256, 2**16, 2**23, 2**31 - 1, 2**31, 2**32, 2**53, 2**63, 2**64, 10**30,
+    -(10**30), 10**4000, 0.5, -0.5, 1e308, 1e-320, float("inf"), float("-inf"), float("nan"),
 ]  # fmt: skip
 _VALUES: list[Any] = [None, True, False, [], {}, [[]], {"": None}, [1, "a", None], {"type": "BPE"}]
 
@@ -146,7 +147,9 @@ def flipped(data: bytes, chance: random.Random) -> bytes:
             changed[at : at + 1] = bytes([chance.randrange(256)])
         else:
             changed[at : at + size] = chance.choice((b"", bytes(changed[at:] * 2)[:size] * 2))
-    return bytes(changed[: chance.randrange(len(changed) + 1)] if chance.random() < 0.1 else changed)
+    return bytes(
+        changed[: chance.randrange(len(changed) + 1)] if chance.random() < 0.1 else changed
+    )
 
 
 def mutated_model(data: bytes, chance: random.Random) -> bytes:
@@ -187,7 +190,9 @@ def _change_piece(model: Any, chance: random.Random) -> None:
 def _change_field(spec: Any, chance: random.Random) -> None:
     field = chance.choice(spec.DESCRIPTOR.fields)
     with contextlib.suppress(TypeError, ValueError, AttributeError):
-        value: Any = chance.choice((True, False, 0, 1, -1, 2**31 - 1, 0.5, "x", "x" * 999, b"\xff" * 99))
+        value: Any = chance.choice(
+            (True, False, 0, 1, -1, 2**31 - 1, 0.5, "x", "x" * 999, b"\xff" * 99)
+        )
         if field.is_repeated:
             getattr(spec, field.name).extend([value])
         else:
@@ -219,28 +224,24 @@ def _laid_out() -> Tokenizer:
     return laid.with_special_tokens(["<pad>"])
 
 
-def _documents(folder: Path) -> dict[str, list[Any]]:
-    """What is damaged, by kind."""
-    tokenizers = [_ours("merges"), _ours("fewest", ("</s>", "<pad>")), _laid_out()]
-    for place, tokenizer in enumerate(tokenizers):
-        tokenizer.save(folder / f"{place}.json")
-    exported = [tokenizer_json(one, listing_of(one)) for one in tokenizers[:2]]
-    shapes = [bases.BASES[name]() for name in ("llama2", "gemma", "gpt2", "whole")]
-    peers.make_sentencepiece(folder / "bpe.model")
-    peers.make_tiktoken(folder / "some.tiktoken")
-    return {
-        "ours": [json.loads((folder / f"{n}.json").read_text()) for n in range(3)],
-        "huggingface": exported + shapes,
-        "sentencepiece": [(folder / "bpe.model").read_bytes(), _fewest_model(folder)],
-        "tiktoken": [(folder / "some.tiktoken").read_bytes()],
-    }
-
-
-def _fewest_model(folder: Path) -> bytes:
-    from supratok.formats.sentencepiece.write import write
-
-    write(folder / "fewest.model", listing_of(_ours("fewest", ("</s>",))))
-    return (folder / "fewest.model").read_bytes()
+def _originals(kind: str, folder: Path) -> list[Any]:
+    """What is damaged."""
+    if kind == "ours":
+        made = []
+        for tokenizer in (_ours("merges"), _ours("fewest", ("</s>", "<pad>")), _laid_out()):
+            tokenizer.save(folder / "good.json")
+            made.append(json.loads((folder / "good.json").read_text(encoding="utf-8")))
+        return made
+    if kind == "huggingface":
+        ours = [_ours("merges"), _ours("fewest", ("</s>",))]
+        shapes = [bases.BASES[name]() for name in ("llama2", "gemma", "gpt2", "whole")]
+        return [tokenizer_json(one, listing_of(one)) for one in ours] + shapes
+    if kind == "sentencepiece":
+        peers.make_sentencepiece(folder / "bpe.model")
+        write_model(folder / "fewest.model", listing_of(_ours("fewest", ("</s>",))))
+        return [(folder / f"{name}.model").read_bytes() for name in ("bpe", "fewest")]
+    peers.make_tiktoken(folder / "good.tiktoken")
+    return [(folder / "good.tiktoken").read_bytes()]
 
 
 def cases(kind: str, folder: Path) -> Callable[[int], tuple[str, bytes]]:
@@ -251,7 +252,7 @@ def cases(kind: str, folder: Path) -> Callable[[int], tuple[str, bytes]]:
         "sentencepiece": "tokenizer.model",
         "tiktoken": "some.tiktoken",
     }[kind]
-    originals = _documents(folder)[kind]
+    originals = _originals(kind, folder)
 
     def case(seed: int) -> tuple[str, bytes]:
         chance = random.Random(f"{kind} {seed}")
@@ -279,7 +280,7 @@ READERS: dict[str, list[Callable[[Path], Any]]] = {
 
 
 def outcome(read: Callable[[Path], Any], path: Path) -> str:
-    """"read", "refused", or what was wrong: an error that is not clean, or text that is lost."""
+    """ "read", "refused", or what was wrong: an error that is not clean, or text that is lost."""
     try:
         found = read(path)
         if isinstance(found, Tokenizer):
@@ -332,9 +333,7 @@ def count(kind: str, first: int, last: int, folder: Path) -> tuple[Counter[str],
     return counts, wrong
 
 
-def _lines(
-    kind: str, first: int, last: int, folder: Path
-) -> Iterator[tuple[int, dict[str, str]]]:
+def _lines(kind: str, first: int, last: int, folder: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The lines of one worker; the last may say that it hung or crashed."""
     paths = [str(Path(__file__).parents[1]), *sys.path]
     process = subprocess.Popen(
