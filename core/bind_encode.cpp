@@ -12,7 +12,7 @@ nb::list to_list(const Ids& ids) {
   for (size_t i = 0; i < ids.size(); ++i) {
     PyObject* number = PyLong_FromUnsignedLong(ids[i]);
     if (!number) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
+    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
   }
   return list;
 }

@@ -194,7 +194,7 @@ def test_a_table_changes_single_values_of_its_component() -> None:
             r"curation=True: must be a Curation or None \(in TOML a table or false\)",
         ),
         ("vocab_size = 5000\nboundaries = false", "boundaries=False: must be a Boundaries"),
-        ("vocab_size = 5000\ncrossover = false", 'crossover=False: must be a number or "parity"'),
+        ("vocab_size = 5000\ncrossover = false", "crossover=False: must be a number or None"),
         ("vocab_size = 5000\ncrossover = 'late'", "crossover='late': must be a number or"),
         ("vocab_size = 5000\ncurriculum = 1", "curriculum=1: must be true or false"),
         ("vocab_size = 5000\nsegmentation = 'x'", "segmentation='x': choose one of"),

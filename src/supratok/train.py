@@ -110,7 +110,7 @@ def train(
         tokenizer.report = training_report(
             tokenizer, split, learnt.crossover, passes, workers, shown
         )
-    if reason := shortfall(tokenizer):
+    if reason := shortfall(recipe, recipe.vocab_size - room + len(tokens)):
         warnings.warn(reason, ShortVocabularyWarning, stacklevel=2)
     return tokenizer
 
@@ -128,13 +128,12 @@ def _recipe(recipe: object, vocab_size: int | None) -> Recipe:
     return recipe if vocab_size is None else replace(recipe, vocab_size=vocab_size)
 
 
-def shortfall(tokenizer: Tokenizer) -> str | None:
-    """Why a trained tokenizer has fewer tokens than its recipe asks for; None if it has them."""
-    asked, found = tokenizer.recipe.vocab_size, tokenizer.vocab_size
-    if found >= asked:
+def shortfall(recipe: Recipe, found: int) -> str | None:
+    """Why training found fewer tokens than the recipe asks for; None if it found them all."""
+    if found >= recipe.vocab_size:
         return None
     return (
-        f"{asked:,} tokens were asked for and {found:,} found: no other pair of tokens occurs"
-        f" {tokenizer.recipe.min_count} times or passes the recipe's screen;"
+        f"{recipe.vocab_size:,} tokens were asked for and {found:,} found: no other pair of tokens"
+        f" occurs {recipe.min_count} times and passes the recipe's screen;"
         f" train on more text, or ask for at most {found:,}"
     )

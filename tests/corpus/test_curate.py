@@ -345,4 +345,4 @@ def test_a_picture_without_matplotlib(
         monkeypatch.setitem(sys.modules, module, None)
     _, said = ran(capsys, corpus, "--picture", corpus.parent / "p.png", code=1)
     assert said.startswith("supratok: error: ") and said.count("\n") == 1
-    assert "'matplotlib'" in said and said.endswith(": pip install supratok[lab]\n")
+    assert "'matplotlib'" in said and said.endswith(': pip install "matplotlib>=3.8"\n')

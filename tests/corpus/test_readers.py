@@ -222,7 +222,7 @@ def test_corrupt_parquet(tmp_path: Path) -> None:
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "a.parquet", b"")
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    assert "pip install supratok[parquet]" in message(path)
+    assert 'install --force-reinstall "pyarrow>=14"' in message(path)
 
 
 @archives

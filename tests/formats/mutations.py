@@ -28,7 +28,7 @@ from typing import Any
 import bases
 import peers
 from supratok import Recipe, Tokenizer, train
-from supratok.extend.base import open_base
+from supratok.extending.base import open_base
 from supratok.formats.huggingface.write import tokenizer_json
 from supratok.formats.listing import listing_of
 from supratok.formats.peer import open_any

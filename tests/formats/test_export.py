@@ -366,7 +366,7 @@ def test_unknown_formats_and_missing_packages(
     )
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     done = export(tokenizer, tmp_path / "x")
-    assert "pip install supratok[export]" in done.left_out["sentencepiece"]
+    assert 'pip install "sentencepiece>=0.2"' in done.left_out["sentencepiece"]
     assert "tokenizer.model" not in done.files and "tokenizer.json" in done.files
 
 

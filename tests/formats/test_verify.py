@@ -106,7 +106,7 @@ def test_a_runtime_that_is_not_installed_is_named(
     )
     assert main(["verify", str(folder)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    hint = "transformers is not installed: pip install supratok[verify]"
+    hint = 'transformers is not installed: pip install "transformers>=4.46"'
     assert f"transformers did not run: {hint}" in said
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from supratok.common.machine import Memory
 from supratok.common.progress import Progress
 from supratok.formats.boundless import Boundless
 from supratok.formats.peer import open_any
@@ -134,7 +135,7 @@ def test_what_would_be_killed_is_refused(tmp_path: Path, monkeypatch: pytest.Mon
     plain = estimate("BPE-Standard", 237_000_000, 100_000)
     assert cross.seconds > 5 * plain.seconds and cross.peak_bytes > 3 * plain.peak_bytes
     assert "first documents" in BASELINES["SP-BPE-CrossBoundary"].note
-    monkeypatch.setattr("supratok.lab.baselines.store._free", lambda: 1000)
+    monkeypatch.setattr("supratok.lab.baselines.store.memory", lambda: Memory(1000, 1000))
     with pytest.raises(ValueError, match=r"0.4 GB of memory .* the first 0 documents"):
         trained("SP-BPE-CrossBoundary", TEXTS, SIZE, tmp_path)
     assert not list(tmp_path.iterdir())

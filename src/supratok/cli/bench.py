@@ -12,12 +12,18 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import refuse_overwriting_in, write_whole
+from ..formats.peer import open_any
 from ..lab.baselines import BASELINES
 from ..lab.bench import Bench, Entry, entries
-from ..lab.bench.table import bench_pictures, bench_table
+from ..lab.bench.table import HEAD, bench_pictures, bench_table
 from ..lab.report.page import find, page
+from ..lab.report.tables import FILES as FILES_OF_TABLES
+from ..lab.report.tables import Table
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
+from .estimate import FACTOR, count, note, rough_size, rough_time, warn_of_memory
+from .show import new_console, new_table, print_table
 
 DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
 
@@ -70,6 +76,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     wanted = entries(args.tokenizers, args.sizes)
+    for entry in wanted:
+        if entry.size is None:
+            open_any(entry.name)  # a file that cannot be read fails now
+    written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
+    read = files_read([*args.files, *(args.test or [])], args.tokenizers)
+    refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],
         args.out,
@@ -85,13 +97,33 @@ def run(args: argparse.Namespace) -> None:
     test = next(iter(bench.tests))
     pictures = bench_pictures(rows, test)
     for name, picture in pictures.items():
-        (args.out / name).write_text(picture, encoding="utf-8")
+        write_whole(args.out / name, picture)
     table = bench_table(bench, rows, bench.speeds(rows), test, list(pictures))
     table.write(args.out)
-    print(table.markdown(), end="")
+    if sys.stdout.isatty():
+        _show(table, args.out)
+    else:
+        print(table.markdown(), end="")
     report = args.out / "report.html"
-    report.write_text(page(find([args.out]), None), encoding="utf-8", newline="\n")
+    write_whole(report, page(find([args.out]), None))
     print(f"{report}: open it in a browser, or send it", file=sys.stderr)
+
+
+def _show(table: Table, folder: Path) -> None:
+    """The main columns, for a terminal of 80 columns; the folder has all of them."""
+    shown = new_table("tokenizer", "chars/token", "vs first", "lossless", "train s", "MB/s")
+    places = [HEAD.index(name) for name in ("C/T", "to the first", "lossless", "training s")]
+    for line in table.lines:
+        cells = [line[place].split(":")[0] for place in [*places, HEAD.index("encoding MB/s")]]
+        shown.add_row(f"{line[1]} {line[0]}", *cells)
+    console = new_console()
+    console.print(table.title, style="bold")
+    print_table(console, shown)
+    console.print(
+        "chars/token: characters per token, more is denser; vs first: compared with the first"
+        " tokenizer of the same size; train s: seconds of training; MB/s: encoding, one thread"
+    )
+    console.print(f"All columns, with intervals: {folder / 'table.md'}", soft_wrap=True)
 
 
 def _tests(paths: list[Path] | None) -> dict[str, list[str]] | None:
@@ -117,14 +149,12 @@ def _print_estimate(bench: Bench, wanted: list[Entry]) -> None:
     """Print the rows to compute, with time and memory."""
     missing = [entry for entry in wanted if not bench.is_done(entry)]
     done = len(wanted) - len(missing)
-    total = 0.0
+    total, most = 0.0, 0
     for entry in missing:
         seconds, memory = bench.estimate(entry)
         total += seconds
-        print(f"{entry.label}: about {_time(seconds)}, {memory / 1e9:.1f} GB", file=sys.stderr)
-    text = f"{len(missing)} rows to compute, {done} finished"
-    print(f"{text}; about {_time(total)}, within a factor of two", file=sys.stderr)
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:,.0f} s" if seconds < 120 else f"{seconds / 60:,.0f} min"
+        most = max(most, memory)
+        note(f"{entry.label}: about {rough_time(seconds)}, {rough_size(memory)} of memory")
+    text = f"{count(len(missing), 'row')} to compute, {done} finished"
+    note(f"{text}; about {rough_time(total)}, {FACTOR}")
+    warn_of_memory(most)

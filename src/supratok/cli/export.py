@@ -12,10 +12,12 @@ import json
 import time
 from pathlib import Path
 
+from ..common.files import refuse_overwriting_in
 from ..formats.export import FORMATS, export
 from ..formats.listing import Roles
 from ..tokenizer import Tokenizer
-from .common import TOKENIZER, print_line
+from ..tokenizer.file import FILE
+from .common import TOKENIZER, files_read, print_line
 from .show import new_console
 from .verify import show_verification
 
@@ -77,6 +79,9 @@ def _template(path: Path) -> str:
 
 def run(args: argparse.Namespace) -> None:
     began = time.monotonic()
+    written = [FILE, *(name for names, _ in FORMATS.values() for name in names)]
+    read = files_read(files=[args.tokenizer, args.chat_template])
+    refuse_overwriting_in(Path(args.folder), written, read)
     roles = roles_of(args)
     done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles)
     seconds = round(time.monotonic() - began, 2)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from ..extend import Extension, extend
+from ..extending import Extension, extend
 from ..recipe import Boundaries
 from .common import Job, add_job_arguments
 

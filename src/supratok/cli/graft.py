@@ -12,6 +12,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import STANDARD_OUTPUT
 from ..common.packages import package
 from ..formats.gguf.write import graft
 from ..formats.listing import listing_of
@@ -34,7 +35,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     package("gguf", "export")  # or an error before any work
-    check_writable(args.out)
+    if str(args.out) == STANDARD_OUTPUT:
+        raise ValueError("--out -: a GGUF file cannot be written to standard output; name a file")
+    check_writable(args.out, files=[args.model, args.tokenizer, args.chat_template])
     listing = listing_of(Tokenizer.load(args.tokenizer), roles_of(args))
     graft(args.model, args.out, listing)
     print(f"{args.out}: {args.model} with {len(listing.rows):,} tokens", file=sys.stderr)

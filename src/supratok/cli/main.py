@@ -10,10 +10,18 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
+from collections.abc import Collection
 from typing import Any
 
-EXIT_CODES = "Exit codes: 0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe."
+from ..common.interrupts import INTERRUPTED, raise_again
+from .needs import check_needs
+
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 error, 2 wrong usage, 130 interrupted (Ctrl-C), 141 broken pipe,"
+    " 143 terminated."
+)
 
 VERBS = {
     "train": "learn a tokenizer from text",
@@ -34,25 +42,35 @@ VERBS = {
     "bench": "train and measure tokenizers on your corpus",
     "tune": "search for the recipe with the best score on your corpus",
     "report": "collect the tables and pictures of runs in one page",
+    "doctor": "check the installation: versions, extras, cores, memory",
+    "completion": "print the script that completes commands in your shell",
 }
 _MODULES = {"import": "importing"}  # the others have the name of their verb
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    args = _parse(sys.argv[1:] if argv is None else argv)
+    args = argparse.Namespace(interrupted="interrupted")
+    if argv is None:  # the command itself, and not a program that calls it
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes temporary files first
     try:
+        raise_again()
+        _parse(sys.argv[1:] if argv is None else argv, args)
+        check_needs(args.verb, args)
         args.run(args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:
-        return _stop(args.interrupted, 130)
+        return _stop(args.interrupted, INTERRUPTED)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return 141
     except OSError as error:
         what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         return _stop(f"supratok: error: {what}", 1)
+    except MemoryError as error:
+        why = f" ({error})" if str(error) else ""
+        return _stop(f"supratok: error: not enough memory{why}; use less text or fewer threads", 1)
     except (ValueError, ImportError) as error:
         return _stop(f"supratok: error: {' '.join(str(error).split())}", 1)
 
@@ -62,23 +80,39 @@ def _stop(line: str, code: int) -> int:
     return code
 
 
-def _parse(argv: list[str]) -> argparse.Namespace:
+def _parse(argv: list[str], args: argparse.Namespace) -> None:
     """Files may also follow options, which argparse alone refuses: encode T --lines F."""
-    parser = _parser(next((word for word in argv if not word.startswith("-")), None))
-    args, rest = parser.parse_known_args(argv)
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:2], "--help"]
+    verb = next((word for word in argv if not word.startswith("-")), None)
+    parser = parser_of([verb])
+    if not argv:
+        parser.print_help(sys.stderr)
+        parser.exit(2)
+    if verb is not None and verb not in VERBS:
+        parser.error(_unknown(verb))
+    _, rest = parser.parse_known_args(argv, args)
     if rest and ("files" not in args or any(word.startswith("-") and word != "-" for word in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:
         args.files += rest
-    return args
 
 
-def _parser(chosen: str | None) -> argparse.ArgumentParser:
-    """All verbs with their help; only the chosen one with its arguments."""
+def _unknown(verb: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(verb, VERBS, n=1)
+    meant = f"did you mean {near[0]}?" if near else "`supratok --help` lists the commands"
+    return f"there is no command {verb!r}; {meant}"
+
+
+def parser_of(chosen: Collection[str | None]) -> argparse.ArgumentParser:
+    """All verbs with their help; only the chosen ones with their arguments, which are slow to
+    import."""
     parser = argparse.ArgumentParser(
         prog="supratok",
         description="Tokenizers whose tokens cross word boundaries.",
-        epilog=EXIT_CODES,
+        epilog=f"`supratok COMMAND --help` describes a command. {EXIT_CODES}",
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -86,9 +120,9 @@ def _parser(chosen: str | None) -> argparse.ArgumentParser:
         command = commands.add_parser(
             verb, help=what, description=f"{what[0].upper()}{what[1:]}.", epilog=EXIT_CODES
         )
-        if verb == chosen:
+        if verb in chosen:
             module = importlib.import_module(f".{_MODULES.get(verb, verb)}", __package__)
-            command.set_defaults(run=module.run, interrupted="interrupted")
+            command.set_defaults(run=module.run, verb=verb, interrupted="interrupted")
             module.add_arguments(command)
     return parser
 

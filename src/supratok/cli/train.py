@@ -16,6 +16,7 @@ from ..corpus import Languages
 from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
 from ..train import ShortVocabularyWarning, train
 from .common import Job, add_job_arguments, check_writable
+from .estimate import announce_training
 from .summary import summary_of
 
 
@@ -79,8 +80,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     job = Job(args)
-    check_writable(args.out)
+    check_writable(args.out, corpus=job.files, files=[args.recipe])
     lang = _languages(args.lang or [])
+    announce_training(job, recipe)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
         tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)

@@ -14,12 +14,15 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..common.files import refuse_unwritable
+from ..common.files import refuse_overwriting_in, refuse_unwritable
+from ..common.threads import usable_threads
+from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.tuning.measure import Setting
 from ..lab.tuning.score import Weights
 from ..lab.tuning.space import PAPER, read_space
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
+from .estimate import FACTOR, corpus_size, count, note, rough_time
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -87,10 +90,33 @@ def run(args: argparse.Namespace) -> None:
 
     setting = setting_of(args)
     refuse_unwritable(args.out, f"--out {args.out}")
+    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), files_read(args.files))
+    if not args.quiet:
+        _announce(setting)
     trials = tune(setting, args.out, progress=not args.quiet)
     print(write_outcome(setting, trials, args.out).markdown(), end="")
     if not args.quiet:
         print(f"{args.out / WINNER}: for `supratok train --recipe`", file=sys.stderr)
+
+
+def _announce(setting: Setting) -> None:
+    """Print how long the study takes; standard input has no known size."""
+    from ..lab.lm.validation import device_of
+    from ..lab.tuning.estimate import estimate_trial, models
+
+    sizes = corpus_size(setting.corpus)
+    if sizes is None:
+        return
+    threads = setting.threads or max(1, usable_threads(None) // setting.jobs)
+    device = device_of(setting.device)
+    trial = estimate_trial(setting, sizes[1], threads, device == "cpu")
+    study = trial * models(setting) / setting.jobs
+    without = "" if device == "cpu" else f" without the models, which learn on {device}"
+    note(
+        f"{count(setting.trials, 'trial')} in all (--trials), earlier runs included; a trial takes"
+        f" about {rough_time(trial)} and the study {rough_time(study)}{without}, {FACTOR}; trials"
+        " that are cut short take less"
+    )
 
 
 def setting_of(args: argparse.Namespace) -> Setting:

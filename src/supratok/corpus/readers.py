@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from ..common.packages import package
 from .faults import CorpusError, Fault, is_text, line_fault, record_fault, value_fault
 
 _FORMATS = {
@@ -270,11 +271,10 @@ def _read_parquet(file: BinaryIO, name: str, reading: Reading, size: int) -> Ite
 
 def _pyarrow() -> Any:
     try:
-        import pyarrow.parquet
+        package("pyarrow.parquet", "parquet")
+        return package("pyarrow", "parquet")
     except ImportError as error:
-        message = "reading parquet needs pyarrow: pip install supratok[parquet]"
-        raise CorpusError(message) from error
-    return pyarrow
+        raise CorpusError(f"to read parquet, {error}") from error
 
 
 def _values(column: Any) -> list[object]:

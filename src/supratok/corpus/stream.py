@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from ..common.packages import install_hint, is_installed
 from .faults import CorpusError, keys
 from .readers import KNOWN, Document, Reading, kind, read_items, read_stdin
 from .sources import File, Items, Once, Part, refuse
@@ -68,6 +69,22 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         sizes = [part.size() for part in self._parts]
         known = [size for size in sizes if size is not None]
         return sum(known) if len(known) == len(sizes) else None
+
+    def sizes(self) -> Counter[str] | None:
+        """Bytes on disk by the last suffix of the files (".txt", ".zst"); None if not all of the
+        corpus is files."""
+        found: Counter[str] = Counter()
+        for part in self._parts:
+            if not isinstance(part, File):
+                return None
+            found[part.path.suffix.lower()] += part.size()
+        return found
+
+    @property
+    def files(self) -> list[str]:
+        """The files that it reads; "-" for standard input."""
+        names = (part.name for part in self._parts if isinstance(part, (File, Once)))
+        return [name for name in names if name]
 
     @property
     def bytes_read(self) -> int:
@@ -179,7 +196,7 @@ def _matches(pattern: str) -> list[str]:
 def _named(name: str) -> list[Part]:
     """The parts that a path, a folder, a glob or "-" names."""
     if name == "-":
-        return [Once(read_stdin)]
+        return [Once(read_stdin, name)]
     matches = [name] if os.path.exists(name) else _matches(name)
     if not matches:
         what = "no file matches" if glob.has_magic(name) else "no such file or folder"
@@ -205,4 +222,7 @@ def _file(path: Path) -> File:
         raise CorpusError(f"{path}: unknown suffix; rename it to say what it holds: {KNOWN}")
     if path.exists() and not path.is_file():
         raise CorpusError(f"{path}: not a regular file; pipe it in and read '-'")
+    if found[0] == "parquet" and not is_installed("pyarrow"):
+        hint = install_hint("parquet", "pyarrow")
+        raise CorpusError(f"{path}: reading it needs the package 'pyarrow': {hint}")
     return File(path, *found)

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..common.files import refuse_unwritable
+from ..common.files import move_whole, refuse_unwritable
 from ..common.packages import package
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
@@ -203,14 +203,13 @@ def _verified(made: Path, folder: str | os.PathLike[str]) -> Verification:
 
 def _move(made: Path, target: Path, files: list[str]) -> None:
     """A new folder appears at once; in an old one each file is replaced whole."""
+    if target.exists():
+        for file in files:
+            move_whole(made / file, target / file)
+        return
     for path in (*(made / file for file in files), made):
         _sync(path)
-    if not target.exists():
-        made.rename(target)
-    else:
-        for file in files:
-            (made / file).replace(target / file)
-        _sync(target)
+    made.rename(target)
 
 
 def _sync(path: Path) -> None:

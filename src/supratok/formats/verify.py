@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from ..common.packages import install_hint
 from ..tokenizer.file import FILE
 from .gguf.llama_cpp import open_vocabulary
 from .hostile import hostile_texts
@@ -138,7 +139,10 @@ def _runtimes(
             if only and name in only:
                 missing[name] = f"no {reader.file} in the folder"
         elif not any(map(importlib.util.find_spec, reader.packages)):
-            missing[name] = f"{reader.packages[0]} is not installed: pip install supratok[verify]"
+            missing[name] = (
+                f"{reader.packages[0]} is not installed:"
+                f" {install_hint('verify', reader.packages[0])}"
+            )
         else:
             openers.append(functools.partial(reader.open, folder / reader.file))
     return openers, missing

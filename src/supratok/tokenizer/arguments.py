@@ -12,11 +12,11 @@ def check_text(text: object) -> None:
     """Refuse what is no str, before the core sees it."""
     if isinstance(text, str):
         return
-    remedy = {
-        bytes: "; call .decode() on it first",
-        list: "; encode_batch takes several texts",
-        tuple: "; encode_batch takes several texts",
-    }.get(type(text), "")
+    remedy = ""
+    if isinstance(text, bytes):
+        remedy = "; call .decode() on it first"
+    elif isinstance(text, (list, tuple)):
+        remedy = "; encode_batch takes several texts"
     raise TypeError(f"text must be a str, not {_kind(text)}{remedy}")
 
 
@@ -51,7 +51,7 @@ def list_of_ids(ids: Any) -> list[int]:
         pass
     if isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable):
         raise TypeError(f"ids must be a sequence of whole numbers, not {_kind(ids)}")
-    wrong = next(id for id in ids if not hasattr(id, "__index__") or getattr(id, "ndim", 0))
+    wrong = next(id for id in ids if not hasattr(id, "__index__") or getattr(id, "ndim", 0) > 0)
     remedy = "; decode_batch takes several sequences" if isinstance(wrong, Iterable) else ""
     raise TypeError(f"ids must be whole numbers, not {_kind(wrong)}{remedy}")
 

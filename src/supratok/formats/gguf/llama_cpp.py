@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from ...common.packages import package
+from ...common.packages import install_hint, package
 from ...corpus.batches import batches
 from ..listing import SPACE
 from ..runtime import Runtime
@@ -72,8 +72,8 @@ def open_vocabulary(path: str | Path) -> InProcess | Served:
     if importlib.util.find_spec("xllamacpp") is not None:
         return Served(path)
     raise ImportError(
-        "reading GGUF tokenizers needs llama.cpp: pip install supratok[verify], which installs"
-        " xllamacpp, or pip install llama-cpp-python, which compiles it"
+        f"reading GGUF tokenizers needs llama.cpp: {install_hint('verify', 'xllamacpp')}, or"
+        " pip install llama-cpp-python, which compiles it"
     )
 
 

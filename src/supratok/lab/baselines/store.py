@@ -16,19 +16,19 @@ import contextlib
 import hashlib
 import importlib.metadata
 import json
-import os
-import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...common.files import write_whole
+from ...common.machine import memory
 from ...common.progress import Progress, make_progress
 from ...corpus import Source
 from ...formats.peer import Named, Peer, open_any
+from ...learn.estimate import Estimate
 from ..measure.cost import peak_bytes
 from .catalogue import BASELINES, Baseline, Documents, Facts, Job
 
@@ -137,11 +137,6 @@ def _watched(texts: Documents, phase: str, progress: bool | Progress) -> Iterato
 # --- Estimates -------------------------------------------------------------------------------
 
 
-class Estimate(NamedTuple):
-    seconds: float
-    peak_bytes: int
-
-
 def estimate(name: str, size: int, vocab_size: int) -> Estimate:
     """Time and memory to train on so many bytes of text, on a machine like that of the measurements
     (see `catalogue.Cost`); within a factor of two, as texts differ."""
@@ -153,7 +148,7 @@ def estimate(name: str, size: int, vocab_size: int) -> Estimate:
 
 def _refuse_early(baseline: Baseline, corpus: Facts, vocab_size: int) -> None:
     """Fail now rather than be killed in an hour."""
-    needed, free = estimate(baseline.name, corpus["bytes"], vocab_size).peak_bytes, _free()
+    needed, free = estimate(baseline.name, corpus["bytes"], vocab_size).peak_bytes, memory().usable
     if free is not None and needed > free:
         share = max(0.0, (free - _PROGRAM) / (needed - _PROGRAM))
         raise ValueError(
@@ -161,17 +156,6 @@ def _refuse_early(baseline: Baseline, corpus: Facts, vocab_size: int) -> None:
             f" {corpus['bytes'] / 1e6:,.0f} MB of text, and {free / 1e9:.1f} GB are free; train it"
             f" on the first {int(corpus['documents'] * share):,} documents, or on a larger machine"
         )
-
-
-def _free() -> int | None:
-    """Bytes of available memory; None if unknown."""
-    with contextlib.suppress(OSError):
-        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-        if found:
-            return int(found[1]) * 1024
-    with contextlib.suppress(ValueError, OSError, AttributeError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
 
 
 def _peak() -> int | None:

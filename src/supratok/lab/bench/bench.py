@@ -22,12 +22,13 @@ from typing import Any
 from ...corpus import open_corpus
 from ...corpus.split import digest, held_out_half, is_held_out
 from ...formats.peer import Named, open_any
+from ...learn.estimate import Estimate, estimate_training
 from ...recipe import PRESETS, Recipe
+from ...tokenizer import usable_threads
 from ...train import train
 from ..baselines import (
     BASELINES,
     Documents,
-    Estimate,
     estimate,
     losses,
     trained,
@@ -41,10 +42,6 @@ from ..measure.rows import Figures, Rows, identity
 HELD_OUT = "held out"
 _SPEED = 1_000_000  # characters to time encoding on
 _LOSSES = 2_000_000  # characters to count losses in
-# Measured on 238 MB of English at 100,000 tokens, 2 cores: seconds per megabyte of text, and bytes
-# of memory per byte.
-_SECONDS = {"default": 0.15, "paper": 0.6, "dense": 0.7}
-_MEMORY = 4
 
 OURS: dict[str, Callable[[int], Recipe]] = {
     name: functools.partial(Recipe.from_preset, name) for name in PRESETS
@@ -134,8 +131,8 @@ class Bench:
             return Estimate(0.0, 0)
         size = self.learnt_from["bytes"]
         if entry.name in self.recipes:
-            seconds = _SECONDS.get(entry.name, max(_SECONDS.values())) * size / 1e6
-            return Estimate(seconds, int(_MEMORY * size))
+            recipe = self.recipes[entry.name](entry.size)
+            return estimate_training(size, recipe, usable_threads(self.threads))
         share = self.first.get(entry.name, self.learnt_from["documents"])
         part = min(1.0, share / max(1, self.learnt_from["documents"]))
         return estimate(entry.name, int(size * part), entry.size)

@@ -65,7 +65,14 @@ class Coder:
             found: Sequence[object] = self.peer.encode_batch(list(texts))
         else:
             found = [self.peer.encode(text) for text in texts]
-        return [np.asarray(ids, dtype=np.int32) for ids in found]
+        coded = [np.asarray(ids, dtype=np.int32) for ids in found]
+        highest = max((int(ids.max()) for ids in coded if len(ids)), default=0)
+        if highest >= self.size:
+            raise ValueError(
+                f"id {highest} in the text, where {self.peer.name} has {self.size} ids: they have"
+                " holes; choose a tokenizer that numbers its tokens from 0 on"
+            )
+        return coded
 
     def encode_all(self, texts: Iterable[str]) -> list[Ids]:
         """The ids of many texts, encoded a portion at a time."""

@@ -38,8 +38,8 @@ class Stream:
             raise ValueError("no text to train on: every document is empty; pass others")
         if any((ids[:-1] == end).any() for ids in self._documents):
             raise ValueError(
-                f"id {end} in the text, and documents end with it: this tokenizer's ids have holes;"
-                " choose one that numbers its tokens from 0 on, or pass an end_token to Coder"
+                f"id {end} in the text, and documents end with it; choose an id that no text has,"
+                " such as Coder.end"
             )
 
     @property

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...common import _core
+from ...common.files import whole_file
 from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer, Spelling
 from ...learn.words import UNSPACED, Kind
@@ -49,11 +50,9 @@ class Counts:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file, whole or not at all."""
-        unfinished = Path(path).with_suffix(".part")
         known = {name: value for name, value in asdict(self).items() if value is not None}
-        with unfinished.open("wb") as file:
+        with whole_file(Path(path)) as file:
             np.savez_compressed(file, **known)
-        unfinished.replace(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Counts:
