@@ -14,8 +14,8 @@ from ..tokenizer.inputs import naming, read_file
 from .common import OUT, check_writable, output_name
 
 _NOTES = (
-    "A .model needs: pip install supratok[export]. A tokenizer.json needs nothing; if the package"
-    " tokenizers is installed, import tries the result in it."
+    "A .model needs the extra export; `supratok doctor` says what is missing. A tokenizer.json"
+    " needs nothing; if the package tokenizers is installed, import tries the result in it."
 )
 
 

@@ -93,7 +93,7 @@ def _fits(value: object, shape: Any) -> bool:
     if isinstance(shape, tuple):
         return type(value) is list and len(value) == len(shape)
     if shape is float:
-        return type(value) in (float, int) and -_LARGEST < value < _LARGEST
+        return type(value) is not bool and isinstance(value, (float, int)) and abs(value) < _LARGEST
     return type(value) is (shape if isinstance(shape, type) else type(shape))
 
 
