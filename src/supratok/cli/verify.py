@@ -21,7 +21,10 @@ from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_line, print_skipped
 from .show import new_console, new_table
 
-_NOTES = "It checks the programs that are installed; for all: pip install supratok[verify]."
+_NOTES = (
+    "It checks the programs that are installed; the extra verify has all of them, and `supratok"
+    " doctor` says which are missing."
+)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
