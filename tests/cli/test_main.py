@@ -350,3 +350,38 @@ def test_train_passes_the_language_on(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (passed["lang_key"], passed["lang"]) == ("lang", None)
     assert main([*command, "--lang-key", "code", "--lang", "tr"]) == 0
     assert (passed["lang_key"], passed["lang"]) == ("code", {"*": "tr"})
+
+
+# --- Help and unknown commands
+
+
+def test_a_misspelt_command_is_guessed() -> None:
+    for word, meant in (("trian", "train"), ("tran", "train"), ("dokter", "doctor")):
+        done = run(word, "x")
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert f"there is no command {word!r}; did you mean {meant}?" in done.stderr.decode()
+    assert "`supratok --help` lists the commands" in run("zzz").stderr.decode()
+
+
+def test_alone_it_prints_its_help() -> None:
+    done = run()
+    assert (done.returncode, done.stdout) == (2, b"")
+    for verb, what in VERBS.items():
+        assert verb in done.stderr.decode() and what[:30] in done.stderr.decode()
+
+
+def test_help_of_a_command_both_ways() -> None:
+    assert good("help", "train") == good("train", "--help")
+    assert good("help") == good("--help")
+
+
+def test_too_little_memory_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("supratok.cli.inspect.describe", fail)
+    assert main(["inspect", str(folder / "t.json")]) == 1
+    said = "supratok: error: not enough memory; use less text or fewer threads\n"
+    assert capsys.readouterr().err == said
