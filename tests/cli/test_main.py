@@ -48,6 +48,18 @@ def test_train_writes_a_tokenizer_and_says_what_it_learnt(folder: Path, tmp_path
     assert tokenizer.recipe.special_tokens == ("<a>", "<b>")
 
 
+def test_a_vocabulary_that_falls_short_is_said_with_the_reason(tmp_path: Path) -> None:
+    path, out = tmp_path / "c.txt", tmp_path / "t.json"
+    path.write_text("one two three\n" * 9, encoding="utf-8")
+    said = run("train", path, "--vocab-size", 5000, "--out", out).stderr.decode()
+    found = Tokenizer.load(out).vocab_size
+    assert found < 300
+    assert f"warning: asked for 5,000 tokens, the corpus gives {found}: no other pair" in said
+    assert "occurs twice; train on more text, or ask for fewer" in said
+    said = run("train", path, "--vocab-size", 270, "--out", out).stderr.decode()
+    assert "warning" not in said
+
+
 def test_quiet_says_nothing_and_the_threads_change_nothing(folder: Path, tmp_path: Path) -> None:
     for threads in (1, 2):
         out = tmp_path / f"{threads}.json"

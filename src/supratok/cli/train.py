@@ -22,9 +22,20 @@ from .summary import summary_of
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(usage_error=command.error)
     add = command.add_argument
-    add("--vocab-size", type=int, metavar="N", help="tokens to learn; required without --recipe")
+    add(
+        "--vocab-size",
+        type=int,
+        metavar="N",
+        help="number of tokens, bytes and special tokens included (default: that of --recipe;"
+        " required without it)",
+    )
     start = command.add_mutually_exclusive_group()
-    start.add_argument("--recipe", type=Path, metavar="FILE", help="read the recipe from TOML")
+    start.add_argument(
+        "--recipe",
+        type=Path,
+        metavar="FILE",
+        help="read the recipe from this TOML file (default: none)",
+    )
     start.add_argument(
         "--preset", choices=PRESETS, help="start from this recipe (default: default)"
     )

@@ -9,6 +9,25 @@ from rich.text import Text
 
 from .phases import Watched
 
+# What people read beside the name of a phase, or for the name of a fact; events keep the names.
+_PHASES = {
+    "pieces": "of words",
+    "runs": "neighbouring words",
+    "stretches": "text between boundaries",
+    "traditional": "merges inside words",
+    "multiword": "phrases",
+    "spans": "words in a row",
+    "neighbours": "of each phrase",
+    "expressions": "counting spans",
+    "surgery": "spans for tokens",
+    "uses": "of each token",
+    "refining": "swapping tokens",
+}
+_FACTS = {
+    "crossover": "merges before phrases begin",
+    "displaced": "tokens given up",
+}
+
 
 class Bars(Watched):
     """A moving bar for each phase, on stderr; finished phases stay, with their time and facts.
@@ -19,19 +38,20 @@ class Bars(Watched):
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
+        self._narrow = self._console.is_terminal and self._console.width < 80
         self._rich: RichProgress | None = None
         if not self._console.is_terminal:
             self.interval = self.first = 10.0
 
     def _started(self) -> None:
         if not self._console.is_terminal:
-            self._print(f"{self._phase} ...")
+            self._print(f"{self._name()} ...")
             return
         if self._rich is None:
-            self._rich = RichProgress(*_columns(), console=self._console)
+            self._rich = RichProgress(*_columns(self._narrow), console=self._console)
             self._rich.start()
         self._task = self._rich.add_task(
-            str(self._phase), total=self._total, unit=self._unit, note="", facts=None
+            self._name(), total=self._total, unit=self._unit, note="", facts=None
         )
 
     def _moved(self) -> None:
@@ -46,12 +66,17 @@ class Bars(Watched):
         self._print(f"{self._phase}:{share} {amount}, {duration(self._seconds())}{rest}")
 
     def _ended(self, facts: dict[str, object]) -> None:
-        shown = ", ".join(f"{name} {_number(value)}" for name, value in facts.items())
+        shown = ", ".join(f"{_fact(name)} {_number(value)}" for name, value in facts.items())
         if self._rich is not None:
             whole = self._done or self._total or 1.0
             self._rich.update(self._task, completed=whole, total=whole, facts=shown)
             return
         self._print(f"{self._phase}: {duration(self._seconds())}{'; ' if shown else ''}{shown}")
+
+    def _name(self) -> str:
+        """The phase with what it means, if there is room and the name does not say it."""
+        meaning = "" if self._narrow else _PHASES.get(str(self._phase), "")
+        return f"{self._phase} ({meaning})" if meaning else str(self._phase)
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -63,10 +88,14 @@ class Bars(Watched):
         self._phase = None
 
 
-def _columns() -> list[ProgressColumn]:
+def _fact(name: str) -> str:
+    return _FACTS.get(name, name.replace("_", " "))
+
+
+def _columns(narrow: bool) -> list[ProgressColumn]:
     return [
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=8 if narrow else 16),
         TaskProgressColumn(),
         _Time(),
         _Details(),
