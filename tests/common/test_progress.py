@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from supratok.common.bars import Bars, duration
+from supratok.common.bars import Bars
 from supratok.common.progress import Events, Progress, make_progress
+from supratok.common.wording import duration
 
 
 class Clock:

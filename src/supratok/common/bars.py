@@ -1,4 +1,4 @@
-"""Progress bars on standard error. The only module below cli that draws, so it alone loads rich."""
+"""Progress bars on standard error. The only module below cli that loads rich."""
 
 from __future__ import annotations
 
@@ -8,25 +8,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from .phases import Watched
-
-# What people read beside the name of a phase, or for the name of a fact; events keep the names.
-_PHASES = {
-    "pieces": "of words",
-    "runs": "neighbouring words",
-    "stretches": "text between boundaries",
-    "traditional": "merges inside words",
-    "multiword": "phrases",
-    "spans": "words in a row",
-    "neighbours": "of each phrase",
-    "expressions": "counting spans",
-    "surgery": "spans for tokens",
-    "uses": "of each token",
-    "refining": "swapping tokens",
-}
-_FACTS = {
-    "crossover": "merges before phrases begin",
-    "displaced": "tokens given up",
-}
+from .wording import amount, duration, facts_line, glossed
 
 
 class Bars(Watched):
@@ -45,13 +27,14 @@ class Bars(Watched):
 
     def _started(self) -> None:
         if not self._console.is_terminal:
-            self._print(f"{self._name()} ...")
+            self._print(f"{glossed(self._phase)} ...")
             return
         if self._rich is None:
             self._rich = RichProgress(*_columns(self._narrow), console=self._console)
             self._rich.start()
+        name = str(self._phase) if self._narrow else glossed(self._phase)
         self._task = self._rich.add_task(
-            self._name(), total=self._total, unit=self._unit, note="", facts=None
+            name, total=self._total, unit=self._unit, note="", facts=None
         )
 
     def _moved(self) -> None:
@@ -62,21 +45,16 @@ class Bars(Watched):
         left = self._left()
         rest = "" if left is None else f", about {duration(left)} left"
         rest += f"; {self._note}" if self._note else ""
-        amount = _amount(self._done, self._unit)
-        self._print(f"{self._phase}:{share} {amount}, {duration(self._seconds())}{rest}")
+        done = amount(self._done, self._unit)
+        self._print(f"{self._phase}:{share} {done}, {duration(self._seconds())}{rest}")
 
     def _ended(self, facts: dict[str, object]) -> None:
-        shown = ", ".join(f"{_fact(name)} {_number(value)}" for name, value in facts.items())
+        shown = facts_line(facts)
         if self._rich is not None:
             whole = self._done or self._total or 1.0
             self._rich.update(self._task, completed=whole, total=whole, facts=shown)
             return
         self._print(f"{self._phase}: {duration(self._seconds())}{'; ' if shown else ''}{shown}")
-
-    def _name(self) -> str:
-        """The phase with what it means, if there is room and the name does not say it."""
-        meaning = "" if self._narrow else _PHASES.get(str(self._phase), "")
-        return f"{self._phase} ({meaning})" if meaning else str(self._phase)
 
     def _print(self, line: str) -> None:
         self._console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
@@ -86,10 +64,6 @@ class Bars(Watched):
             self._rich.stop()
             self._rich = None
         self._phase = None
-
-
-def _fact(name: str) -> str:
-    return _FACTS.get(name, name.replace("_", " "))
 
 
 def _columns(narrow: bool) -> list[ProgressColumn]:
@@ -116,29 +90,8 @@ class _Details(ProgressColumn):
     def render(self, task: Task) -> Text:
         if task.fields["facts"] is not None:
             return Text(task.fields["facts"], style="dim")
-        words = [_amount(task.completed, task.fields["unit"])]
+        words = [amount(task.completed, task.fields["unit"])]
         if task.time_remaining is not None and not task.finished:
             words.append(f"about {duration(task.time_remaining)} left")
         words += [task.fields["note"]] if task.fields["note"] else []
         return Text(", ".join(words))
-
-
-def duration(seconds: float) -> str:
-    """12.3 s, 3:05 min, 1:02:03 h."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
-
-
-def _amount(value: float, unit: str) -> str:
-    if unit in ("B", "bytes"):
-        return f"{value / 1e6:,.1f} MB"
-    return f"{value:,.0f} {unit}".rstrip()
-
-
-def _number(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
