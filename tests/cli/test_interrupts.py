@@ -41,7 +41,7 @@ sys.exit(main())
     ],
 )
 def test_ctrl_c_while_a_module_is_imported(module: str, tmp_path: Path) -> None:
-    argv = [str(tmp_path / "bin" / "supratok"), "inspect", "--help"]
+    argv = [str(tmp_path / "bin" / "supratok"), "inspect", "absent.json"]
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT.format(module=module, argv=argv)],
         capture_output=True,

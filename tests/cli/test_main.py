@@ -48,6 +48,18 @@ def test_train_writes_a_tokenizer_and_says_what_it_learnt(folder: Path, tmp_path
     assert tokenizer.recipe.special_tokens == ("<a>", "<b>")
 
 
+def test_a_vocabulary_that_falls_short_is_said_with_the_reason(tmp_path: Path) -> None:
+    path, out = tmp_path / "c.txt", tmp_path / "t.json"
+    path.write_text("one two three\n" * 9, encoding="utf-8")
+    said = run("train", path, "--vocab-size", 5000, "--out", out).stderr.decode()
+    found = Tokenizer.load(out).vocab_size
+    assert found < 300
+    assert f"warning: asked for 5,000 tokens, the corpus gives {found}: no other pair" in said
+    assert "occurs twice; train on more text, or ask for fewer" in said
+    said = run("train", path, "--vocab-size", 270, "--out", out).stderr.decode()
+    assert "warning" not in said
+
+
 def test_quiet_says_nothing_and_the_threads_change_nothing(folder: Path, tmp_path: Path) -> None:
     for threads in (1, 2):
         out = tmp_path / f"{threads}.json"
@@ -350,3 +362,38 @@ def test_train_passes_the_language_on(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (passed["lang_key"], passed["lang"]) == ("lang", None)
     assert main([*command, "--lang-key", "code", "--lang", "tr"]) == 0
     assert (passed["lang_key"], passed["lang"]) == ("code", {"*": "tr"})
+
+
+# --- Help and unknown commands
+
+
+def test_a_misspelt_command_is_guessed() -> None:
+    for word, meant in (("trian", "train"), ("tran", "train"), ("dokter", "doctor")):
+        done = run(word, "x")
+        assert (done.returncode, done.stdout) == (2, b"")
+        assert f"there is no command {word!r}; did you mean {meant}?" in done.stderr.decode()
+    assert "`supratok --help` lists the commands" in run("zzz").stderr.decode()
+
+
+def test_alone_it_prints_its_help() -> None:
+    done = run()
+    assert (done.returncode, done.stdout) == (2, b"")
+    for verb, what in VERBS.items():
+        assert verb in done.stderr.decode() and what[:30] in done.stderr.decode()
+
+
+def test_help_of_a_command_both_ways() -> None:
+    assert good("help", "train") == good("train", "--help")
+    assert good("help") == good("--help")
+
+
+def test_too_little_memory_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("supratok.cli.inspect.describe", fail)
+    assert main(["inspect", str(folder / "t.json")]) == 1
+    said = "supratok: error: not enough memory; use less text or fewer threads\n"
+    assert capsys.readouterr().err == said

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -42,16 +43,27 @@ def test_hints_name_packages_that_any_index_has(monkeypatch: pytest.MonkeyPatch)
     assert install_hint("lab") == 'pip install "matplotlib>=3.8" "jinja2>=3.1"'
 
 
-def test_hints_without_an_installed_supratok(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def absent(name: str) -> list[str]:
         raise importlib.metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(importlib.metadata, "requires", absent)
     requirements.cache_clear()
-    try:
-        assert install_hint("lab", "tokenizers") == 'pip install "tokenizers"'
-    finally:
-        requirements.cache_clear()
+    yield
+    requirements.cache_clear()
+
+
+@pytest.mark.usefixtures("not_installed")
+def test_a_checkout_that_was_never_installed_knows_its_extras() -> None:
+    assert install_hint("lab", "tokenizers") == 'pip install "tokenizers>=0.20"'
+    assert requirements("lab").items() <= requirements("lm").items()
+
+
+@pytest.mark.usefixtures("not_installed")
+def test_without_any_list_a_hint_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packages, "__file__", "a/b/c/d/e.py")
+    assert install_hint("lab", "tokenizers") == 'pip install "tokenizers"'
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from supratok.common.bars import Bars, duration
+from supratok.common.bars import Bars
 from supratok.common.progress import Events, Progress, make_progress
+from supratok.common.wording import duration
 
 
 class Clock:
@@ -124,7 +125,7 @@ def test_without_a_terminal_bars_are_plain_lines(clock: Clock) -> None:
     assert stream.getvalue().splitlines() == [
         "words [a] ...",
         "words [a]: 50% 2.0 MB, 10.0 s, about 10.0 s left",
-        "words [a]: 1:05 min; words 680,155, crossover 0.55, rule fewest",
+        "words [a]: 1:05 min; words 680,155, merges before phrases begin 0.55, rule fewest",
         "measuring ...",
         "measuring: 0.0 s",
     ]
@@ -181,3 +182,33 @@ def test_at_is_cheap() -> None:
     for done in range(100_000):
         shown.at(done)
     assert time.perf_counter() - before < 1.0
+
+
+def test_people_read_what_a_phase_means_and_programs_its_name(clock: Clock) -> None:
+    screen, stream = io.StringIO(), io.StringIO()
+    for shown in (Bars(Console(file=screen, width=120)), Events(stream)):
+        shown.start("runs")
+        shown.end(runs=3)
+        shown.start("surgery")
+        shown.end(displaced=2, characters_per_token=3.5)
+    assert screen.getvalue().splitlines() == [
+        "runs (neighbouring words) ...",
+        "runs: 0.0 s; runs 3",
+        "surgery (spans for tokens) ...",
+        "surgery: 0.0 s; tokens given up 2, characters per token 3.5",
+    ]
+    ends = [event for event in events(stream) if event["event"] == "end"]
+    assert [event["phase"] for event in ends] == ["runs", "surgery"]
+    assert ends[1]["displaced"] == 2 and ends[1]["characters_per_token"] == 3.5
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_a_bar_keeps_to_the_width_of_the_terminal(width: int) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=True, width=width, color_system=None)
+    with Bars(console) as shown:
+        shown.start("traditional", total=100, unit="merges")
+        shown.at(30)
+    drawn = [line for line in stream.getvalue().replace("\x1b", "\n").splitlines() if "%" in line]
+    assert drawn and all("traditional" in line and "30%" in line for line in drawn[-1:])
+    assert max(map(len, drawn)) <= width + len("[2K")

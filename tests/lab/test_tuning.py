@@ -19,6 +19,7 @@ from supratok.cli.main import main
 from supratok.corpus.split import digest, is_for_measuring, is_held_out
 from supratok.lab.report.tables import read
 from supratok.lab.tuning import measure as tuning_measure
+from supratok.lab.tuning.estimate import estimate_trial, models
 from supratok.lab.tuning.measure import Reference, Setting, read_reference, read_texts
 from supratok.lab.tuning.score import Measured, Weights, more_bits, score
 from supratok.lab.tuning.space import PAPER, Range, read_space, recipe_of
@@ -243,10 +244,28 @@ def test_another_study_is_refused(
     assert "no such value" in capsys.readouterr().err
     assert main(command(corpus, tmp_path / "new", 1, "--device", "abacus")) == 1
     assert "device='abacus': say cpu, cuda or auto" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()  # the estimate found it, before any work
+    assert main(command(corpus, tmp_path / "new", 1, "--device", "abacus", "--quiet")) == 1
+    assert "device='abacus': say cpu, cuda or auto" in capsys.readouterr().err
     states = [trial.state.name for trial in open_study(tmp_path / "new").trials]
     assert states == ["FAIL"]
     assert main(command(corpus, tmp_path / "new", 0)) == 1
     assert "trials=0: must be at least 1" in capsys.readouterr().err
+
+
+def test_a_study_says_how_long_it_takes(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = Setting([corpus], "default", PAPER, tokens=1000, trials=5)
+    large = Setting([corpus], "default", PAPER, tokens=2_000_000, trials=100)
+    assert estimate_trial(large, 1e6, 2, True) > 100 * estimate_trial(small, 1e6, 2, True)
+    assert estimate_trial(large, 1e6, 2, False) < 60  # without the model
+    assert (models(small), models(large)) == (10, 111)  # eleven sizes, each with a reference
+    out = tmp_path / "out"
+    assert main(command(corpus, out, 1)) == 0
+    said = capsys.readouterr().err
+    assert said.startswith("1 trial in all (--trials), earlier runs included; a trial takes about ")
+    assert "within a factor of two" in said.splitlines()[0]
 
 
 def test_what_is_learnt_from_and_what_is_measured_on(corpus: Path) -> None:

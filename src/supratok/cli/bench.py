@@ -38,7 +38,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=int,
         default=[32_000],
         metavar="N",
-        help="vocabulary sizes (32000)",
+        help="vocabulary sizes to train (default: 32000)",
     )
     add(
         "--tokenizers",
@@ -53,23 +53,24 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILES",
-        help="documents to measure on (default: held-out ones)",
+        help="files of documents to measure on (default: documents held out of training)",
     )
     add(
         "--first",
         action="append",
         default=[],
         metavar="T=N",
-        help="train the baseline T on the first N documents only; may be repeated",
+        help="train the baseline T on the first N documents only; may be repeated (default: on all"
+        " documents)",
     )
     add(
         "--out",
         type=Path,
         required=True,
         metavar="FOLDER",
-        help="folder for rows, tables and the report",
+        help="the folder for rows, tables and the report",
     )
-    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    add("--threads", type=int, metavar="N", help="number of threads (default: all cores)")
     add("--again", action="store_true", help="compute finished rows again")
     add("--estimate", action="store_true", help="print the time and memory needed, and stop")
 

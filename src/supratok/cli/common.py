@@ -43,7 +43,7 @@ def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
     """For commands that read a whole corpus."""
     add = command.add_argument
     add("files", nargs="+", metavar="FILES", help=FILES)
-    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    add("--threads", type=int, metavar="N", help="number of threads (default: all cores)")
     add_reading_arguments(command)
     add(
         "--whole-files",

@@ -52,8 +52,14 @@ def main(argv: list[str] | None = None, stdlib: Path | None = None) -> None:
     """Read, train, save and show. `stdlib` is another folder of Python files to read."""
     parser = argparse.ArgumentParser(prog="python -m supratok.cli.demo", description=__doc__)
     add = parser.add_argument
-    add("--vocab-size", type=int, default=16_000, metavar="N", help="tokens (default: 16000)")
-    add("--threads", type=int, metavar="N", help="threads to use (default: all cores)")
+    add(
+        "--vocab-size",
+        type=int,
+        default=16_000,
+        metavar="N",
+        help="number of tokens (default: 16000)",
+    )
+    add("--threads", type=int, metavar="N", help="number of threads (default: all cores)")
     add(
         "--out",
         type=Path,

@@ -36,7 +36,13 @@ Usage = NDArray[np.int64]  # by id, how often a text uses it
 def add_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
-    add("--top", type=int, default=10, metavar="N", help="tokens in each list (default: 10)")
+    add(
+        "--top",
+        type=int,
+        default=10,
+        metavar="N",
+        help="number of tokens in each list (default: 10)",
+    )
     add(
         "--corpus",
         nargs="+",

@@ -16,7 +16,6 @@ from collections.abc import Collection
 from typing import Any
 
 from ..common.interrupts import INTERRUPTED, raise_again
-from .needs import check_needs
 
 EXIT_CODES = (
     "Exit codes: 0 success, 1 error, 2 wrong usage, 130 interrupted (Ctrl-C), 141 broken pipe,"
@@ -56,8 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         raise_again()
         _parse(sys.argv[1:] if argv is None else argv, args)
-        check_needs(args.verb, args)
-        args.run(args)
+        _run(args)
         sys.stdout.flush()
         return 0
     except KeyboardInterrupt:
@@ -73,6 +71,13 @@ def main(argv: list[str] | None = None) -> int:
         return _stop(f"supratok: error: not enough memory{why}; use less text or fewer threads", 1)
     except (ValueError, ImportError) as error:
         return _stop(f"supratok: error: {' '.join(str(error).split())}", 1)
+
+
+def _run(args: argparse.Namespace) -> None:
+    from .needs import check_needs
+
+    check_needs(args.verb, args)
+    args.run(args)
 
 
 def _stop(line: str, code: int) -> int:
@@ -111,8 +116,9 @@ def parser_of(chosen: Collection[str | None]) -> argparse.ArgumentParser:
     import."""
     parser = argparse.ArgumentParser(
         prog="supratok",
-        description="Tokenizers whose tokens cross word boundaries.",
-        epilog=f"`supratok COMMAND --help` describes a command. {EXIT_CODES}",
+        description="Tokenizers whose tokens cross word boundaries. `supratok COMMAND --help`"
+        " describes a command.",
+        epilog=EXIT_CODES,
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -16,7 +16,11 @@ from .summary import summary_of_rework
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
     command.add_argument(
-        "--vocab-size", type=int, required=True, metavar="N", help="tokens to keep, bytes included"
+        "--vocab-size",
+        type=int,
+        required=True,
+        metavar="N",
+        help="number of tokens to keep, bytes included",
     )
     add_job_arguments(command)
 

@@ -21,8 +21,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted; nothing is written")
     add = command.add_argument
     add("files", nargs="+", metavar="FOLDER", help="the folder of one run or of several")
-    add("--out", type=Path, required=True, metavar="PATH", help="page to write: report.html")
-    add("--title", metavar="TEXT", help="title of the page")
+    add(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="the page to write, such as report.html",
+    )
+    add(
+        "--title",
+        metavar="TEXT",
+        help="the title of the page (default: that of the table, if there is one)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -26,6 +26,7 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
     reworks = report.get("afterwards", [])
     later = {name for rework in reworks for name in rework["passes"]}
     if "documents" in report:
+        yield from _shortfall(tokenizer)
         yield _documents(report)
     first = {name: facts for name, facts in passes.items() if name not in later}
     yield from _lines(first | {name: report[name] for name in ("crossover",) if name in report})
@@ -37,6 +38,18 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
     if held_out.get("tokens"):
         yield f"held out: {_ratio(held_out, 'tokens')} characters per token"
     yield from _skipped(report)
+
+
+def _shortfall(tokenizer: Tokenizer) -> Iterator[str]:
+    asked, found = tokenizer.recipe.vocab_size, tokenizer.vocab_size
+    if found < asked:
+        times = {1: "once", 2: "twice"}
+        least = tokenizer.recipe.min_count
+        yield (
+            f"warning: asked for {asked:,} tokens, the corpus gives {found:,}: no other pair that"
+            f" may join occurs {times.get(least, f'{least:,} times')}; train on more text, or ask"
+            " for fewer"
+        )
 
 
 def summary_of_rework(tokenizer: Tokenizer) -> Iterator[str]:
@@ -93,7 +106,7 @@ def _scripts(facts: Facts) -> Iterator[str]:
 
 def _seeds(facts: Facts) -> Iterator[str]:
     chosen, candidates = (sum(facts[name].values()) for name in ("chosen", "candidates"))
-    yield f"{chosen:,} chosen of {candidates:,} candidates{_rejected(facts)}"
+    yield f"{chosen:,} phrases to begin with, of {candidates:,} candidates{_rejected(facts)}"
 
 
 def _traditional(facts: Facts) -> Iterator[str]:
@@ -110,9 +123,9 @@ def _multiword(facts: Facts) -> Iterator[str]:
     rejected = [
         f"{facts[name]:,} {what}"
         for name, what in (
-            ("screened", "screened"),
+            ("screened", "screened out: their words do not belong together"),
             ("too_few_documents", "in too few documents"),
-            ("blurred_boundaries", "with blurred boundaries"),
+            ("blurred_boundaries", "with blurred boundaries: parts of longer phrases"),
         )
         if facts.get(name)
     ]
@@ -134,7 +147,7 @@ def _expression(facts: Facts) -> Iterator[str]:
         return
     yield (
         f"{facts['accepted']:,} spans accepted of {facts['candidates']:,} candidates,"
-        f" {facts['displaced']:,} tokens displaced{_rejected(facts)}"
+        f" {facts['displaced']:,} tokens gave way to them{_rejected(facts)}"
     )
     yield _held_out_tokens(facts)
 

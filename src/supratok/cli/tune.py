@@ -36,14 +36,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FOLDER",
-        help="folder for the study and its results",
+        help="the folder for the study and its results",
     )
     add(
         "--trials",
         type=int,
         default=100,
         metavar="N",
-        help="trials in all, earlier runs included (100)",
+        help="number of trials in all, earlier runs included (default: 100)",
     )
     space = " ".join(f"{name}={found}" for name, found in PAPER.items())
     add(
@@ -51,22 +51,29 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="RANGE",
-        help="NAME=LOW:HIGH[:STEP] or NAME=VALUE for any number in a recipe, or a TOML file of such"
-        f" lines; may be repeated; changes or extends {space}",
+        help="values to try: NAME=LOW:HIGH[:STEP] or NAME=VALUE for any number in a recipe, or a"
+        " TOML file of such lines; may be repeated; changes or extends the default (default:"
+        f" {space})",
     )
     add(
         "--preset",
         choices=PRESETS,
         default="default",
-        help="preset that recipes start from (default)",
+        help="the preset that recipes start from (default: default)",
     )
-    add("--width", type=int, default=256, metavar="W", help="width of the validation model (256)")
+    add(
+        "--width",
+        type=int,
+        default=256,
+        metavar="W",
+        help="width of the validation model (default: 256)",
+    )
     add(
         "--model-tokens",
         type=int,
         default=2_000_000,
         metavar="N",
-        help="tokens that the model learns from (2000000)",
+        help="number of tokens that the model learns from (default: 2000000)",
     )
     add(
         "--weights",
@@ -74,13 +81,29 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=float,
         default=[1.0, 1.0, 1.0],
         metavar=("A", "B", "G"),
-        help="weights of compression, perplexity and latency (1 1 1); with G=0 scores are"
-        " reproducible",
+        help="weights of compression, perplexity and latency in the score; with G=0 scores are"
+        " reproducible (default: 1 1 1)",
     )
-    add("--seed", type=int, default=0, metavar="N", help="random seed (0)")
-    add("--jobs", type=int, default=1, metavar="N", help="trials at a time, in processes (1)")
-    add("--threads", type=int, metavar="N", help="threads of each job (default: cores / jobs)")
-    add("--device", default="auto", metavar="D", help="device of the model: cpu, cuda or auto")
+    add("--seed", type=int, default=0, metavar="N", help="the random seed (default: 0)")
+    add(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of trials at a time, each in a process (default: 1)",
+    )
+    add(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="number of threads of each job (default: cores / jobs)",
+    )
+    add(
+        "--device",
+        default="auto",
+        metavar="D",
+        help="where the model learns: cpu, cuda, or auto for a GPU if there is one (default: auto)",
+    )
     add("--quiet", action="store_true", help="print only errors and the table")
 
 

@@ -1,4 +1,4 @@
-"""Progress bars on standard error. The only module below cli that draws, so it alone loads rich."""
+"""Progress bars on standard error. The only module below cli that loads rich."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from .phases import Watched
+from .wording import amount, duration, facts_line, glossed
 
 
 class Bars(Watched):
@@ -19,19 +20,21 @@ class Bars(Watched):
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
+        self._narrow = self._console.is_terminal and self._console.width < 80
         self._rich: RichProgress | None = None
         if not self._console.is_terminal:
             self.interval = self.first = 10.0
 
     def _started(self) -> None:
         if not self._console.is_terminal:
-            self._print(f"{self._phase} ...")
+            self._print(f"{glossed(self._phase)} ...")
             return
         if self._rich is None:
-            self._rich = RichProgress(*_columns(), console=self._console)
+            self._rich = RichProgress(*_columns(self._narrow), console=self._console)
             self._rich.start()
+        name = str(self._phase) if self._narrow else glossed(self._phase)
         self._task = self._rich.add_task(
-            str(self._phase), total=self._total, unit=self._unit, note="", facts=None
+            name, total=self._total, unit=self._unit, note="", facts=None
         )
 
     def _moved(self) -> None:
@@ -42,11 +45,11 @@ class Bars(Watched):
         left = self._left()
         rest = "" if left is None else f", about {duration(left)} left"
         rest += f"; {self._note}" if self._note else ""
-        amount = _amount(self._done, self._unit)
-        self._print(f"{self._phase}:{share} {amount}, {duration(self._seconds())}{rest}")
+        done = amount(self._done, self._unit)
+        self._print(f"{self._phase}:{share} {done}, {duration(self._seconds())}{rest}")
 
     def _ended(self, facts: dict[str, object]) -> None:
-        shown = ", ".join(f"{name} {_number(value)}" for name, value in facts.items())
+        shown = facts_line(facts)
         if self._rich is not None:
             whole = self._done or self._total or 1.0
             self._rich.update(self._task, completed=whole, total=whole, facts=shown)
@@ -63,10 +66,10 @@ class Bars(Watched):
         self._phase = None
 
 
-def _columns() -> list[ProgressColumn]:
+def _columns(narrow: bool) -> list[ProgressColumn]:
     return [
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=8 if narrow else 16),
         TaskProgressColumn(),
         _Time(),
         _Details(),
@@ -87,29 +90,8 @@ class _Details(ProgressColumn):
     def render(self, task: Task) -> Text:
         if task.fields["facts"] is not None:
             return Text(task.fields["facts"], style="dim")
-        words = [_amount(task.completed, task.fields["unit"])]
+        words = [amount(task.completed, task.fields["unit"])]
         if task.time_remaining is not None and not task.finished:
             words.append(f"about {duration(task.time_remaining)} left")
         words += [task.fields["note"]] if task.fields["note"] else []
         return Text(", ".join(words))
-
-
-def duration(seconds: float) -> str:
-    """12.3 s, 3:05 min, 1:02:03 h."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02} h" if hours else f"{minutes}:{rest:02} min"
-
-
-def _amount(value: float, unit: str) -> str:
-    if unit in ("B", "bytes"):
-        return f"{value / 1e6:,.1f} MB"
-    return f"{value:,.0f} {unit}".rstrip()
-
-
-def _number(value: object) -> str:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -11,6 +11,8 @@ import functools
 import importlib
 import importlib.util
 import re
+import tomllib
+from pathlib import Path
 from typing import Any
 
 # What each extra gives; "dev" is for the developers of supratok.
@@ -66,22 +68,39 @@ def is_installed(name: str) -> bool:
 @functools.cache
 def requirements(extra: str) -> dict[str, str]:
     """The packages of an extra, as pip writes them: {"tokenizers": "tokenizers>=0.20"}."""
-    from importlib.metadata import PackageNotFoundError, requires  # slow: for hints alone
-
     found: dict[str, str] = {}
-    try:
-        lines = requires("supratok") or []
-    except PackageNotFoundError:  # a checkout that was never installed
-        return found
-    for line in lines:
-        requirement, _, marker = (part.strip() for part in line.partition(";"))
-        if not re.search(rf"extra\s*==\s*['\"]{extra}['\"]", marker):
-            continue
+    for requirement in _listed().get(extra, []):
         if others := re.fullmatch(r"supratok\[(.*)\]", requirement):
             for other in others[1].split(","):
                 found |= requirements(other.strip())
         elif name := re.match(r"[\w.-]+", requirement):
             found[name[0]] = requirement
+    return found
+
+
+def _listed() -> dict[str, list[str]]:
+    """By extra: its requirements, as supratok's installation lists them or, in a checkout that was
+    never installed, its pyproject.toml."""
+    from importlib.metadata import PackageNotFoundError, requires  # slow: for hints alone
+
+    found: dict[str, list[str]] = {}
+    try:
+        lines = requires("supratok") or []
+    except PackageNotFoundError:
+        return _in_checkout()
+    for line in lines:
+        requirement, _, marker = line.partition(";")
+        if extra := re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", marker):
+            found.setdefault(extra[1], []).append(requirement.strip())
+    return found
+
+
+def _in_checkout() -> dict[str, list[str]]:
+    try:
+        text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
+    except OSError:
+        return {}
+    found: dict[str, list[str]] = tomllib.loads(text)["project"]["optional-dependencies"]
     return found
 
 

@@ -15,17 +15,20 @@ import json
 import sys
 from typing import Any, TextIO
 
+from .notebook import NotebookProgress, in_notebook
 from .phases import Progress, Watched
 
 __all__ = ["Events", "Progress", "make_progress"]
 
 
 def make_progress(progress: bool | Progress) -> Progress:
-    """Bars for True, silence for False; a `Progress` is itself."""
+    """Bars for True, in the terminal or the notebook; silence for False; a `Progress` is itself."""
     if isinstance(progress, Progress):
         return progress
     if not progress:
         return Progress()
+    if in_notebook():
+        return NotebookProgress()
     from .bars import Bars  # here, so that `import supratok` does not load rich
 
     return Bars()
