@@ -4,8 +4,8 @@
 
 Trains `Recipe()` with more places than the text can fill, on the first part of the corpus, and
 counts the tokens: all that training finds, and those that it counted at least 100 times when it
-made them, which a model sees often enough to learn. The size at 1 GB and at 100 GB is the line through the two largest
-parts, on logarithmic scales: an extrapolation.
+made them, which a model sees often enough to learn. The size at 1 GB and at 100 GB is the line
+through the two largest parts, on logarithmic scales: an extrapolation.
 """
 
 from __future__ import annotations

@@ -20,7 +20,6 @@ from commands import refused
 from supratok import Recipe, Tokenizer, train
 from supratok.common.shapes import check_shape
 from supratok.extending import Extension, extend
-from supratok.extending.base import open_base
 from supratok.formats.gguf.fields import read_header
 from supratok.formats.peer import open_any
 from supratok.formats.verify import verify

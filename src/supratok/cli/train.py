@@ -19,7 +19,6 @@ from .common import Job, add_job_arguments, check_writable
 from .estimate import announce_training
 from .summary import summary_of
 
-
 _PRESETS = """start from this recipe. "default" is for training models: it encodes by merges, as BPE
 does, and learns phrases that ten documents share. "dense" finds the fewest tokens, also on small
 corpora; training takes about four times as long, and models find its rare phrases harder. "paper"
@@ -32,8 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--vocab-size",
         type=int,
         metavar="N",
-        help="number of tokens, bytes and special tokens included; one for every 2 to 4 kB of text is"
-        f" a good size (default: {VOCAB_SIZE}, or that of --recipe)",
+        help="number of tokens, bytes and special tokens included; one for every 2 to 4 kB of text"
+        f" is a good size (default: {VOCAB_SIZE}, or that of --recipe)",
     )
     start = command.add_mutually_exclusive_group()
     start.add_argument(
