@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import settings
 
-# The core reports what it leaks at exit, which it does for tests alone. It reads this when it loads.
+# The core reports what it leaks at exit, for tests alone. It reads this when it loads.
 os.environ["SUPRATOK_LEAK_WARNINGS"] = "1"
 
 settings.register_profile("supratok", deadline=None)
