@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import first_minutes
 import supratok
 
 ROOT = Path(__file__).parent.parent
@@ -38,11 +39,6 @@ def test_there_is_one_version() -> None:
 
 def test_the_transcript_is_the_scripts() -> None:
     """Its commands; the rest differs from machine to machine."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    try:
-        import first_minutes
-    finally:
-        sys.path.pop(0)
     wanted = [step.command for step in first_minutes.STEPS]
     found = [re.sub(r"supratok-\S+\.whl", "{wheel}", command) for command in commands(TRANSCRIPT)]
     assert found == wanted
@@ -77,7 +73,7 @@ def test_the_least_that_a_wheel_must_do() -> None:
 @pytest.mark.slow
 def test_from_an_empty_folder_to_a_model_that_stops() -> None:
     """The wheel of this checkout in an environment of its own, without a compiler."""
-    script = [sys.executable, ROOT / "tools" / "first_minutes.py", "--borrow"]
+    script = [sys.executable, str(ROOT / "tools" / "first_minutes.py"), "--borrow"]
     done = subprocess.run(script, capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "stopped at '</s>'" in done.stdout

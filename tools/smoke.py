@@ -6,7 +6,7 @@ from pathlib import Path
 import supratok
 
 texts = ["The cat sat in New York.", "New York is as large as the cat, 日本. 🎉"] * 50
-for recipe in (supratok.Recipe(vocab_size=330), supratok.Recipe.dense(330)):
+for recipe in (supratok.Recipe(vocab_size=310), supratok.Recipe.dense(310)):
     tokenizer = supratok.train(texts, recipe, progress=False)
     with tempfile.TemporaryDirectory() as folder:
         tokenizer.save(Path(folder) / "t.json")
