@@ -12,9 +12,14 @@ nb::list to_list(const Ids& ids) {
   for (size_t i = 0; i < ids.size(); ++i) {
     PyObject* number = PyLong_FromUnsignedLong(ids[i]);
     if (!number) throw nb::python_error();
-    PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
+    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
   }
   return list;
+}
+
+// Of 64 bits, the only width that PyTorch takes both as indices and as targets.
+Counts to_array(const Ids& ids) {
+  return {ids.begin(), ids.end()};
 }
 
 // Releases the GIL only if the text is long enough to be worth it.
@@ -33,7 +38,7 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
   encode_all(encoder, texts, threads, [&](size_t first, std::vector<Ids> ids) {
     nb::gil_scoped_acquire held;
     for (size_t i = 0; i < ids.size(); ++i)
-      results[first + i] = arrays ? nb::cast(std::move(ids[i])) : to_list(ids[i]);
+      results[first + i] = arrays ? nb::cast(to_array(ids[i])) : to_list(ids[i]);
   });
   return results;
 }
@@ -63,7 +68,10 @@ void bind_encode(nb::module_& m) {
           "encode",
           [](const Encoder& self, std::string_view text) { return to_list(encode(self, text)); },
           "text"_a)
-      .def("encode_array", &encode, "text"_a)
+      .def(
+          "encode_array",
+          [](const Encoder& self, std::string_view text) { return to_array(encode(self, text)); },
+          "text"_a)
       .def("encode_batch", &encode_batch, "texts"_a, "threads"_a, "arrays"_a)
       .def(
           "encode_with_offsets",

@@ -9,7 +9,17 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGE, CORE = ROOT / "src" / "supratok", ROOT / "core"
-ROOMS = ["cli", "common", "corpus", "extend", "formats", "lab", "learn", "reference", "tokenizer"]
+ROOMS = [
+    "cli",
+    "common",
+    "corpus",
+    "extending",
+    "formats",
+    "lab",
+    "learn",
+    "reference",
+    "tokenizer",
+]
 
 
 def names(folder: Path) -> set[str]:

@@ -31,7 +31,7 @@ def test_links_lead_somewhere(link: str) -> None:
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 SOURCE = re.compile(
-    r"\b(?:core|cli|common|corpus|extend|formats|lab|learn|reference|runs|tests|tokenizer)"
+    r"\b(?:core|cli|common|corpus|extending|formats|lab|learn|reference|runs|tests|tokenizer)"
     r"/[\w/]+\.(?:py|hpp|cpp)\b"
 )
 

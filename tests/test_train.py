@@ -6,6 +6,7 @@ import dataclasses
 import random
 import re
 import sys
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -121,6 +122,7 @@ def modules_called_by_train(documents: list[str], recipe: Recipe) -> list[str]:
     def watch(frame: FrameType, event: str, _: object) -> None:
         module, caller = frame.f_globals.get("__name__", ""), frame.f_back
         entered = event == "call" and frame.f_code.co_name != "__exit__"
+        entered = entered and module != "supratok.train"  # its own helpers
         if entered and caller and caller.f_globals.get("__name__") == "supratok.train":
             called.append(module)
 
@@ -365,3 +367,37 @@ def test_no_token_reads_like_a_special_token_or_a_byte(rule: Any, curriculum: bo
         plain = replace(recipe, special_tokens=())
         assert "<s>" in supratok.train(texts, plain, progress=False).texts
     assert tokenizer.decode(tokenizer.encode(texts[0])) == texts[0]
+
+
+# --- Called as people call it
+
+
+def test_a_size_is_enough() -> None:
+    texts = prose(3, 200)
+    assert supratok.train(texts, vocab_size=400, progress=False).recipe == Recipe(vocab_size=400)
+    dense = supratok.train(texts, Recipe.dense(), progress=False, vocab_size=400)
+    assert dense.recipe == Recipe.dense(400)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "remedy"),
+    [
+        (4000, r"not int; write train\(\.\.\., vocab_size=4000\)"),
+        ("dense", r"not str; write Recipe\.from_preset\('dense'\)"),
+        ({"vocab_size": 400}, "not dict"),
+    ],
+)
+def test_what_is_no_recipe_is_named(recipe: Any, remedy: str) -> None:
+    with pytest.raises(TypeError, match=f"recipe must be a Recipe, {remedy}"):
+        supratok.train(["a b"], recipe)
+
+
+def test_a_vocabulary_that_falls_short_is_said(recwarn: pytest.WarningsRecorder) -> None:
+    with pytest.warns(supratok.ShortVocabularyWarning) as caught:
+        tokenizer = supratok.train(prose(3, 50), vocab_size=100_000, progress=False)
+    found = f"{tokenizer.vocab_size:,}"
+    assert str(caught[0].message).startswith(f"100,000 tokens were asked for and {found} found")
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        supratok.train(prose(3, 50), vocab_size=400, progress=False)

@@ -1,8 +1,10 @@
 """Tokenizers whose tokens cross word boundaries.
 
 import supratok
-tokenizer = supratok.train("corpus/*.jsonl", supratok.Recipe(vocab_size=32_000))
+tokenizer = supratok.train("corpus/*.jsonl", vocab_size=32_000)
 tokenizer.tokens("as well as in New York")   # ['as well as', ' in', ' New York']
+
+The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`.
 """
 
 from .common import interrupts as _  # noqa: F401  first: it watches the other imports
@@ -11,20 +13,60 @@ from .common import interrupts as _  # noqa: F401  first: it watches the other i
 from typing import TYPE_CHECKING
 
 from .corpus import CorpusError
-from .recipe import Boundaries, Recipe
+from .recipe import Boundaries, Curation, Expressions, Recipe, Screen, Scripts, Seeds
 from .tokenizer import Piece, Token, Tokenizer
-from .train import train
+from .train import ShortVocabularyWarning, train
 
-__all__ = ["Boundaries", "CorpusError", "Piece", "Recipe", "Token", "Tokenizer", "train"]
+__all__ = [
+    "Boundaries",
+    "CorpusError",
+    "Curation",
+    "Expressions",
+    "Piece",
+    "Recipe",
+    "Screen",
+    "Scripts",
+    "Seeds",
+    "ShortVocabularyWarning",
+    "Token",
+    "Tokenizer",
+    "curate",
+    "extend",
+    "mine",
+    "prune",
+    "refine",
+    "train",
+]
+
+# Found on demand, since they load numpy and more: the room, the module and the function.
+_LATER = {
+    "curate": "corpus.curate",
+    "extend": "extending",
+    "mine": "learn.mine",
+    "prune": "learn.rework",
+    "refine": "learn.rework",
+}
 
 if TYPE_CHECKING:
+    from .corpus.curate import curate
+    from .extending import extend
+    from .learn.mine import mine
+    from .learn.rework import prune, refine
+
     __version__: str
 else:
 
-    def __getattr__(name: str) -> str:
-        """Look `__version__` up on demand: importlib.metadata loads forty modules."""
-        if name == "__version__":
+    def __getattr__(name: str) -> object:
+        if name == "__version__":  # importlib.metadata loads forty modules
             from importlib.metadata import version
 
             return version("supratok")
+        if name in _LATER:
+            from importlib import import_module
+
+            return getattr(import_module(f".{_LATER[name]}", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -15,7 +15,7 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -23,6 +23,8 @@ from .common.options import check_types, from_mapping, to_toml
 from .common.reserved import BYTE_NAMES, reserved
 
 Segmentation = Literal["merges", "fewest"]
+# Choice: room for phrases beside the words; a few hundred MB of text fill it (docs/choosing.md).
+VOCAB_SIZE = 64_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +48,7 @@ class Boundaries:
     one_script: bool = True  # Chinese characters and kana are one script
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("max_words", "max_bytes", "max_digits"):
             _check_at_least(self, name, 1)
 
@@ -74,6 +77,7 @@ class Curation:
     by_quantile: bool = False
 
     def __post_init__(self) -> None:
+        _check_types(self)
         object.__setattr__(self, "keep", tuple(self.keep))
         if len(self.keep) != 3 or not all(0.0 <= share <= 1.0 for share in self.keep):
             raise ValueError(f"keep={self.keep}: three shares from 0 to 1, of low, medium and high")
@@ -104,12 +108,10 @@ class Seeds:
     overlap: float = 0.9
 
     def __post_init__(self) -> None:
+        _check_types(self)
         _check_at_least(self, "min_words", 2)
         _check_at_least(self, "max_words", self.min_words)
         _check_at_least(self, "min_count", 1)
-        for name in ("min_words", "max_words", "min_count"):
-            if not isinstance(getattr(self, name), int):
-                raise ValueError(f"{name}={getattr(self, name)!r}: must be a whole number")
         _check_at_least(self, "min_npmi", -1.0)
         if not 0.0 < self.overlap <= 1.0:
             raise ValueError(f"overlap={self.overlap}: a share above 0, at most 1")
@@ -131,6 +133,7 @@ class Screen:
     min_boundary_entropy: float = 0.0
 
     def __post_init__(self) -> None:
+        _check_types(self)
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "min_documents", 1)
         _check_at_least(self, "min_boundary_entropy", 0)
@@ -153,6 +156,7 @@ class Scripts:
     hamza: float = 0.0
 
     def __post_init__(self) -> None:
+        _check_types(self)
         _check_at_least(self, "gate", 0)
         _check_at_least(self, "suffixes", 0)
         for name in ("suffix_weight", "hamza"):
@@ -208,6 +212,7 @@ class Expressions:
     in_place: bool = False
 
     def __post_init__(self) -> None:
+        _check_types(self)
         _check_at_least(self, "max_words", 2)
         _check_at_least(self, "min_count", 1)
         if not 0.0 <= self.training_share <= 1.0:
@@ -218,7 +223,8 @@ class Expressions:
 class Recipe:
     """Everything that decides the result, except the text."""
 
-    vocab_size: int
+    # Special tokens, bytes, alphabet and learnt tokens together.
+    vocab_size: int = VOCAB_SIZE
     segmentation: Segmentation = "merges"
     boundaries: Boundaries = field(default_factory=Boundaries)
     # The components of the paper; None (or False) switches one off.
@@ -252,6 +258,7 @@ class Recipe:
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        _check_types(self)
         if self.segmentation not in get_args(Segmentation):
             raise ValueError(
                 f"segmentation={self.segmentation!r}: choose one of {get_args(Segmentation)}"
@@ -292,7 +299,7 @@ class Recipe:
         return size - len(self.special_tokens) - len(BYTE_NAMES)
 
     @classmethod
-    def paper(cls, vocab_size: int, **changes: Any) -> Recipe:
+    def paper(cls, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
         """The paper's method with the paper's constants; the parts' defaults are the paper's."""
         paper = cls(
             vocab_size=vocab_size,
@@ -307,7 +314,7 @@ class Recipe:
         return dataclasses.replace(paper, **changes)
 
     @classmethod
-    def dense(cls, vocab_size: int, **changes: Any) -> Recipe:
+    def dense(cls, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
         """The most compressive: the fewest tokens. Training is slow, and language models find its
         rare phrases harder."""
         dense = cls(
@@ -338,7 +345,7 @@ class Recipe:
         return to_toml({name: False if value is None else value for name, value in values.items()})
 
     @classmethod
-    def from_preset(cls, name: str, vocab_size: int, **changes: Any) -> Recipe:
+    def from_preset(cls, name: str, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
         """A recipe of `PRESETS` by name, with changes. A mapping changes single values of a
         component: `curation={"low": 2.5}`."""
         if name not in PRESETS:
@@ -360,8 +367,6 @@ class Recipe:
         """
         try:
             values = tomllib.loads(Path(path).read_text(encoding="utf-8")) | changes
-            if "vocab_size" not in values:
-                raise ValueError("vocab_size is missing; write it there, or pass --vocab-size")
             return cls.from_preset(values.pop("preset", "default"), **values)
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from error
@@ -400,7 +405,11 @@ def _part(name: str, value: object, base: Recipe | None = None) -> object:
         raise ValueError(f"[{name}] {error}") from error
 
 
+def _check_types(options: Any) -> None:
+    check_types(type(options), {one.name: getattr(options, one.name) for one in fields(options)})
+
+
 def _check_at_least(options: object, name: str, least: float) -> None:
     value = getattr(options, name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
+    if not value >= least:  # also refuses NaN
         raise ValueError(f"{name}={value!r}: must be a number of at least {least}")

@@ -9,6 +9,9 @@ holds tables of unique words and unique runs (neighbouring words that may join),
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
@@ -16,12 +19,17 @@ from .recipe import Recipe
 from .tokenizer import Tokenizer
 
 
+class ShortVocabularyWarning(UserWarning):
+    """Training found fewer tokens than the recipe asks for."""
+
+
 def train(
     documents_or_paths: Source,
-    recipe: Recipe,
+    recipe: Recipe | None = None,
     threads: int | None = None,
     progress: bool | Progress = True,
     *,
+    vocab_size: int | None = None,
     text_key: str = "text",
     lang_key: str = "lang",
     lang: Languages = None,
@@ -30,6 +38,10 @@ def train(
 ) -> Tokenizer:
     """Learn a tokenizer.
 
+    >>> train("corpus/*.jsonl.zst", vocab_size=32_000)      # doctest: +SKIP
+    >>> train(texts, Recipe.dense(100_000))                 # doctest: +SKIP
+
+    `recipe`: default `Recipe()`, with 64,000 tokens; `vocab_size` changes its size.
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
     `corpus.open_corpus`. A record may name its language under `lang_key`. `lang` is the language of
     all others, or of those in some files ({"*/tr/*": "tr"}); without it the text decides
@@ -51,7 +63,7 @@ def train(
         training_report,
     )
 
-    workers = usable_threads(threads)
+    recipe, workers = _recipe(recipe, vocab_size), usable_threads(threads)
     with (
         open_corpus(
             documents_or_paths,
@@ -98,4 +110,30 @@ def train(
         tokenizer.report = training_report(
             tokenizer, split, learnt.crossover, passes, workers, shown
         )
-        return tokenizer
+    if reason := shortfall(recipe, recipe.vocab_size - room + len(tokens)):
+        warnings.warn(reason, ShortVocabularyWarning, stacklevel=2)
+    return tokenizer
+
+
+def _recipe(recipe: object, vocab_size: int | None) -> Recipe:
+    if recipe is None:
+        recipe = Recipe()
+    if not isinstance(recipe, Recipe):
+        hint = ""
+        if isinstance(recipe, int):
+            hint = f"; write train(..., vocab_size={recipe})"
+        elif isinstance(recipe, str):
+            hint = f"; write Recipe.from_preset({recipe!r}) or Recipe.from_toml({recipe!r})"
+        raise TypeError(f"recipe must be a Recipe, not {type(recipe).__name__}{hint}")
+    return recipe if vocab_size is None else replace(recipe, vocab_size=vocab_size)
+
+
+def shortfall(recipe: Recipe, found: int) -> str | None:
+    """Why training found fewer tokens than the recipe asks for; None if it found them all."""
+    if found >= recipe.vocab_size:
+        return None
+    return (
+        f"{recipe.vocab_size:,} tokens were asked for and {found:,} found: no other pair of tokens"
+        f" occurs {recipe.min_count} times and passes the recipe's screen;"
+        f" train on more text, or ask for at most {found:,}"
+    )

@@ -54,8 +54,9 @@ def test_a_vocabulary_that_falls_short_is_said_with_the_reason(tmp_path: Path) -
     said = run("train", path, "--vocab-size", 5000, "--out", out).stderr.decode()
     found = Tokenizer.load(out).vocab_size
     assert found < 300
-    assert f"warning: asked for 5,000 tokens, the corpus gives {found}: no other pair" in said
-    assert "occurs twice; train on more text, or ask for fewer" in said
+    line = next(line for line in said.splitlines() if line.startswith("warning: "))
+    assert f"5,000 tokens were asked for and {found} found: no other pair" in line
+    assert "train on more text" in line
     said = run("train", path, "--vocab-size", 270, "--out", out).stderr.decode()
     assert "warning" not in said
 
@@ -127,7 +128,7 @@ def test_train_refuses_bad_options_before_it_reads(folder: Path, tmp_path: Path)
     [
         (),
         ("fly",),
-        ("train", "x.txt", "--out", "x.json"),
+        ("train", "x.txt"),
         ("train", "x.txt", "--out", "x.json", "--vocab-size", "many"),
         ("train", "x.txt", "--out", "x.json", "--vocab-size", "400", "--quiet", "--json"),
         ("count", "x.json", "x.txt", "--no-such-option"),
@@ -146,9 +147,9 @@ def test_version() -> None:
 
 
 def test_help_names_the_verbs_and_the_exit_codes() -> None:
-    codes = b"0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe"
+    codes = b"0 success, 1 error, 2 wrong usage, 130 interrupted (Ctrl-C), 141 broken pipe"
     for args in (("--help",), ("train", "--help"), ("import", "--help")):
-        assert codes in good(*args)
+        assert codes in b" ".join(good(*args).split())
     assert all(verb.encode() in good("--help") for verb in VERBS)
     assert b"default: all cores" in good("train", "--help")
 

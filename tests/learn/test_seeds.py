@@ -26,7 +26,7 @@ from supratok.corpus import open_corpus
 from supratok.corpus.split import Split
 from supratok.learn.count import SKETCH_BITS, count_words
 from supratok.learn.runs import count_runs
-from supratok.learn.seeds import Phrase, mine, total_words
+from supratok.learn.seeds import Phrase, mine_runs, total_words
 from supratok.learn.words import UNSPACED
 from supratok.recipe import Seeds
 from texts import corpus, prose
@@ -55,7 +55,7 @@ def mined(
     split, words = read(documents, threads)
     known, counts = words.rows(seeds.min_count)
     table = runs_of(split, words, known, seeds.min_count, threads)
-    return mine(table, known, counts, total_words(words), seeds)
+    return mine_runs(table, known, counts, total_words(words), seeds)
 
 
 # --- The slow twin: every window of the documents, and the rules as they are written -----------
@@ -199,7 +199,7 @@ def test_counting_keeps_the_runs() -> None:
 def test_nothing_to_count() -> None:
     table = _core.RunTable([], _core.WordTable(SKETCH_BITS), JOINTS, 1)
     assert [len(column) for column in table.ngrams(5, 1)] == [0] * 5
-    assert mine(table, [], np.zeros(0, dtype=np.int64), 0, SMALL)[0] == []
+    assert mine_runs(table, [], np.zeros(0, dtype=np.int64), 0, SMALL)[0] == []
 
 
 JOINTS = _core.Joints()
@@ -326,7 +326,7 @@ def test_bad_seeds_are_named(values: dict[str, Any], message: str) -> None:
 def test_counts_must_fit_the_words() -> None:
     table = _core.RunTable([" a"], _core.WordTable(SKETCH_BITS), JOINTS, 1)
     with pytest.raises(ValueError, match="1 known words, but 2 counts"):
-        mine(table, [" a"], np.ones(2, dtype=np.int64), 2, SMALL)
+        mine_runs(table, [" a"], np.ones(2, dtype=np.int64), 2, SMALL)
 
 
 # --- The command -------------------------------------------------------------------------------
@@ -344,9 +344,12 @@ SAID = ("--min-count", 5, "--threads", 2)
 
 
 def test_csv_and_json_say_the_same(text: Path, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(good("mine", text, *SAID, "--format", "csv").decode())))
+    rows = list(
+        csv.DictReader(io.StringIO(good("mine", text, *SAID, "--output-format", "csv").decode()))
+    )
     objects = [
-        json.loads(line) for line in good("mine", text, *SAID, "--format", "json").splitlines()
+        json.loads(line)
+        for line in good("mine", text, *SAID, "--output-format", "json").splitlines()
     ]
     assert len(rows) > 50
     assert [{name: str(value) for name, value in row.items()} for row in objects] == rows
@@ -355,7 +358,7 @@ def test_csv_and_json_say_the_same(text: Path, tmp_path: Path) -> None:
     worths = [row["worth"] for row in objects]
     assert worths == sorted(worths, reverse=True)
     out = tmp_path / "phrases.csv"
-    assert good("mine", text, *SAID, "--format", "csv", "--out", out) == b""
+    assert good("mine", text, *SAID, "--output-format", "csv", "--out", out) == b""
     assert list(csv.DictReader(out.read_text(encoding="utf-8").splitlines())) == rows
 
 
@@ -374,7 +377,7 @@ def test_options_of_a_recipe(text: Path, tmp_path: Path) -> None:
     recipe.write_text("[seeds]\nmin_count = 30\nmax_words = 3\n", encoding="utf-8")
 
     def rows(*options: object) -> list[dict[str, Any]]:
-        output = good("mine", text, "--recipe", recipe, "--format", "json", *options)
+        output = good("mine", text, "--recipe", recipe, "--output-format", "json", *options)
         return [json.loads(line) for line in output.splitlines()]
 
     assert all(row["count"] >= 30 and row["words"] <= 3 for row in rows())

@@ -17,7 +17,7 @@ import supratok
 from supratok import Recipe, Tokenizer
 from supratok.cli.inspect import describe
 from supratok.formats.listing import Kind, Roles, listing_of
-from supratok.learn.rework import prune_tokenizer, refine_tokenizer
+from supratok.learn.rework import prune, refine
 from supratok.tokenizer.ids import Layout
 from texts import HOSTILE, any_text, corpus, prose
 
@@ -169,9 +169,9 @@ def test_with_special_tokens(house: Tokenizer, tokenizer: Tokenizer) -> None:
 
 def test_work_afterwards_is_refused(tokenizer: Tokenizer) -> None:
     with pytest.raises(ValueError, match="the ids of this tokenizer are fixed"):
-        prune_tokenizer(tokenizer, ["text"], 600, progress=False)
+        prune(tokenizer, ["text"], 600, progress=False)
     with pytest.raises(ValueError, match="the ids of this tokenizer are fixed"):
-        refine_tokenizer(tokenizer, ["text"], progress=False)
+        refine(tokenizer, ["text"], progress=False)
 
 
 def test_inspection(tokenizer: Tokenizer) -> None:

@@ -68,14 +68,14 @@ def test_encode_batch_is_encode_for_each(tokenizer: Tokenizer) -> None:
         assert tokenizer.encode_batch(texts, threads) == expected
         arrays = tokenizer.encode_batch(texts, threads, numpy=True)
         assert [array.tolist() for array in arrays] == expected
-        assert all(array.dtype == np.uint32 for array in arrays)
+        assert all(array.dtype == np.int64 for array in arrays)
     assert tokenizer.encode_batch([]) == []
     assert tokenizer.encode_batch(iter(["a"])) == [tokenizer.encode("a")]
 
 
 def test_numpy_where_asked(tokenizer: Tokenizer) -> None:
     ids = tokenizer.encode("the cat <s>", numpy=True)
-    assert ids.dtype == np.uint32
+    assert ids.dtype == np.int64
     assert ids.tolist() == tokenizer.encode("the cat <s>")
     assert tokenizer.decode(ids) == "the cat <s>"
     special = tokenizer.encode("<s>", numpy=True, allow_special=True)

@@ -12,14 +12,16 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import refuse_overwriting_in, write_whole
 from ..formats.peer import open_any
 from ..lab.baselines import BASELINES
 from ..lab.bench import Bench, Entry, entries
 from ..lab.bench.table import HEAD, bench_pictures, bench_table
 from ..lab.report.page import find, page
+from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.report.tables import Table
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
 from .estimate import FACTOR, count, note, rough_size, rough_time, warn_of_memory
 from .show import new_console, new_table, print_table
 
@@ -78,6 +80,9 @@ def run(args: argparse.Namespace) -> None:
     for entry in wanted:
         if entry.size is None:
             open_any(entry.name)  # a file that cannot be read fails now
+    written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
+    read = files_read([*args.files, *(args.test or [])], args.tokenizers)
+    refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],
         args.out,
@@ -93,7 +98,7 @@ def run(args: argparse.Namespace) -> None:
     test = next(iter(bench.tests))
     pictures = bench_pictures(rows, test)
     for name, picture in pictures.items():
-        (args.out / name).write_text(picture, encoding="utf-8")
+        write_whole(args.out / name, picture)
     table = bench_table(bench, rows, bench.speeds(rows), test, list(pictures))
     table.write(args.out)
     if sys.stdout.isatty():
@@ -101,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         print(table.markdown(), end="")
     report = args.out / "report.html"
-    report.write_text(page(find([args.out]), None), encoding="utf-8", newline="\n")
+    write_whole(report, page(find([args.out]), None))
     print(f"{report}: open it in a browser, or send it", file=sys.stderr)
 
 

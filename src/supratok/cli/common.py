@@ -10,12 +10,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..common.files import refuse_unwritable
+from ..common.files import STANDARD_OUTPUT, refuse_overwriting, refuse_unwritable
 from ..common.progress import Events
 from ..corpus import Corpus, open_corpus
 from ..tokenizer import Tokenizer, usable_threads
+from ..tokenizer.file import FILE as SUPRATOK_FILE
 
 FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
+OUT = "file to write, or - for standard output"
 TOKENIZER = "a supratok file, or a folder that export wrote"
 ANY_TOKENIZER = (
     "a supratok file, a tokenizer.json, a SentencePiece .model or a .tiktoken (also .zst), or a"
@@ -50,7 +52,7 @@ def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def add_job_arguments(command: argparse.ArgumentParser, out: str = "the file to write") -> None:
+def add_job_arguments(command: argparse.ArgumentParser, out: str = OUT) -> None:
     """For commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
     command.set_defaults(interrupted="interrupted, nothing was written")
     command.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
@@ -88,7 +90,7 @@ class Job:
     def save(self, tokenizer: Tokenizer, done: str, summary: Iterable[str]) -> None:
         """Write the tokenizer to --out, and finish."""
         tokenizer.save(self._args.out)
-        self._args.interrupted = f"interrupted, after {self._args.out} was written"
+        self._args.interrupted = f"interrupted, after {output_name(self._args.out)} was written"
         size = tokenizer.vocab_size
         facts = {"vocab_size": size}
         self.finish(facts, f"{size:,} tokens, {done}", tokenizer.report, summary)
@@ -102,13 +104,46 @@ class Job:
             result = {"out": str(out), **facts, "seconds": seconds, "report": report}
             self._events.emit("done", **result)
         elif not self._args.quiet:
-            print(f"{out}: {done} in {seconds:,.1f} s", *summary, sep="\n", file=sys.stderr)
+            print(
+                f"{output_name(out)}: {done} in {seconds:,.1f} s",
+                *summary,
+                sep="\n",
+                file=sys.stderr,
+            )
 
 
-def check_writable(out: Path, option: str = "--out") -> None:
+def check_writable(
+    out: Path,
+    option: str = "--out",
+    *,
+    corpus: Iterable[str | Path] = (),
+    files: Iterable[str | Path | None] = (),
+) -> None:
+    """Refuse, before the work, what cannot be written, and what the command itself reads: the
+    files of a corpus, and others (a tokenizer may be a folder)."""
     if out.is_dir():
         raise ValueError(f"{option} {out}: a folder; name the file to write in it")
     refuse_unwritable(out, f"{option} {out}")
+    refuse_overwriting(out, files_read(corpus, files), f"{option} {out}")
+
+
+def files_read(
+    corpus: Iterable[str | Path] = (), files: Iterable[str | Path | None] = ()
+) -> Iterator[str | Path]:
+    """All files of a corpus, its folders and globs expanded, and others."""
+    for path in files:
+        if path is None:
+            continue
+        yield path
+        for name in (SUPRATOK_FILE, "tokenizer.json", "tokenizer.model"):  # if it is a folder
+            yield from (Path(path, name), Path(path, f"{name}.zst"))
+    for path in corpus:
+        with open_corpus(Path(path)) as opened:
+            yield from opened.files
+
+
+def output_name(out: Path) -> str:
+    return "standard output" if str(out) == STANDARD_OUTPUT else str(out)
 
 
 # --- Input and output --------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import gzip
 import json
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import zstandard
 
-from ..common.files import whole_file
+from ..common.files import STANDARD_OUTPUT, whole_file
 from ..common.progress import Progress, make_progress
 from ..corpus import Corpus, CorpusError, open_corpus
 from ..corpus.curate import Curator, find_thresholds, with_entropies
@@ -32,6 +33,7 @@ from .common import (
     add_corpus_arguments,
     check_writable,
     display_name,
+    output_name,
     paths,
     print_line,
     print_skipped,
@@ -55,7 +57,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--out",
         type=Path,
         metavar="PATH",
-        help="write the kept documents to a .jsonl, .jsonl.gz or .jsonl.zst (default: do not)",
+        help="write the kept documents to a .jsonl, .jsonl.gz or .jsonl.zst, or as .jsonl to - for"
+        " standard output (default: do not)",
     )
     add("--low", type=float, metavar="BITS", help="low entropy is below this (default: 3.0)")
     add("--high", type=float, metavar="BITS", help="high entropy is above this (default: 4.5)")
@@ -91,9 +94,9 @@ def run(args: argparse.Namespace) -> None:
     curation, threads = _curation(args), usable_threads(args.threads)
     if args.out:
         _packing(args.out)
-        check_writable(args.out)
+        check_writable(args.out, corpus=args.files, files=[args.recipe])
     if args.picture:
-        check_picture(args.picture)
+        check_picture(args.picture, args.files)
     reading = {name: getattr(args, name) for name in ("text_key", "whole_files", "skip_bad")}
     with open_corpus(paths(args.files), **reading) as corpus, make_progress(True) as progress:
         curator = Curator(find_thresholds(corpus, curation, threads, progress))
@@ -101,14 +104,17 @@ def run(args: argparse.Namespace) -> None:
         skipped = dict(sorted(corpus.skipped.items()))
         print_skipped(_name(args.files), corpus)
     if args.out:
-        args.interrupted = f"interrupted, after {args.out} was written"
+        args.interrupted = f"interrupted, after {output_name(args.out)} was written"
     facts = {"files": args.files, "quantiles": quantiles, **curator.report(), "skipped": skipped}
     if args.picture:
         draw(facts, _name(args.files), args.picture)
-    if args.json:
-        print_line(json.dumps(facts))
+    to_stderr = bool(args.out) and str(args.out) == STANDARD_OUTPUT  # which has the documents
+    if not args.json:
+        show(facts, to_stderr)
+    elif to_stderr:
+        print(json.dumps(facts), file=sys.stderr)
     else:
-        show(facts)
+        print_line(json.dumps(facts))
 
 
 def _name(files: list[str]) -> str:
@@ -164,7 +170,11 @@ def _writer(out: Path | None) -> Iterator[Callable[[bytes], object]]:
 
 
 def _packing(out: Path) -> str:
+    if str(out) == STANDARD_OUTPUT:
+        return ""
     form, packing = kind(out) or ("", "")
     if form != "json" or packing not in _PACKERS:
-        raise ValueError(f"--out {out}: name it .jsonl, .jsonl.gz or .jsonl.zst")
+        raise ValueError(
+            f"--out {out}: name it .jsonl, .jsonl.gz or .jsonl.zst, or - for standard output"
+        )
     return packing

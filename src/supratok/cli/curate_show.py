@@ -28,8 +28,8 @@ COLOURS = [style.COLOURS[place] for place in (1, 0, 2)]
 # --- The terminal ----------------------------------------------------------------------------
 
 
-def show(facts: Mapping[str, Any]) -> None:
-    console = new_console()
+def show(facts: Mapping[str, Any], to_stderr: bool = False) -> None:
+    console = new_console(to_stderr)
     table = new_table("entropy", "bits", "documents", "kept", "characters", "kept")
     bins = facts["bins"]
     for name, limits in zip(BINS, _limits(facts), strict=True):
@@ -120,11 +120,11 @@ def _below(columns: int, first: int, width: int, highest: int) -> list[Text]:
 # --- The picture -----------------------------------------------------------------------------
 
 
-def check_picture(path: Path) -> None:
+def check_picture(path: Path, files: list[str]) -> None:
     """Refuse a picture that cannot be drawn or written, before the corpus is read."""
     if path.suffix.lower() not in (".png", ".svg"):
         raise ValueError(f"--picture {path}: name it .png or .svg")
-    check_writable(path, "--picture")
+    check_writable(path, "--picture", corpus=files)
     package("matplotlib", "lab")
 
 

@@ -8,20 +8,29 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from ..extend import Extension, extend
+from ..extending import Extension, extend
 from ..recipe import Boundaries
 from .common import Job, add_job_arguments
 
+_NOTES = "It needs: pip install supratok[extend]."
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
-    add("--base", required=True, metavar="PATH", help="a tokenizer.json, or a folder with one")
-    add("--add", type=int, required=True, metavar="N", help="new tokens to learn")
+    add(
+        "--base",
+        required=True,
+        metavar="PATH",
+        help="a tokenizer.json, a folder with one, or a supratok file with the rule merges",
+    )
+    add("--add", type=int, required=True, metavar="N", help="number of new tokens to learn")
     add(
         "--boundaries",
         choices=["open", "careful"],
         default="open",
-        help="which boundaries phrases may cross (default: open)",
+        help="open: phrases may cross the end of a sentence or a colon; careful: they may not"
+        " (default: open)",
     )
     add(
         "--min-count",

@@ -12,24 +12,32 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import STANDARD_OUTPUT
+from ..common.packages import package
 from ..formats.gguf.write import graft
 from ..formats.listing import listing_of
 from ..tokenizer import Tokenizer
 from .common import TOKENIZER, check_writable
 from .export import add_role_arguments, roles_of
 
+_NOTES = "It needs: pip install supratok[export]."
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
+    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add("model", type=Path, metavar="MODEL", help="a GGUF file; graft does not change it")
     add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
-    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+    add("--out", type=Path, required=True, metavar="PATH", help="the GGUF file to write")
     add_role_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
-    check_writable(args.out)
+    package("gguf", "export")  # or an error before any work
+    if str(args.out) == STANDARD_OUTPUT:
+        raise ValueError("--out -: a GGUF file cannot be written to standard output; name a file")
+    check_writable(args.out, files=[args.model, args.tokenizer, args.chat_template])
     listing = listing_of(Tokenizer.load(args.tokenizer), roles_of(args))
     graft(args.model, args.out, listing)
     print(f"{args.out}: {args.model} with {len(listing.rows):,} tokens", file=sys.stderr)

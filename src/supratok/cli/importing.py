@@ -10,21 +10,32 @@ import sys
 from pathlib import Path
 
 from ..tokenizer import Tokenizer
-from .common import check_writable
+from .common import OUT, check_writable, output_name
+
+_NOTES = (
+    "A .model needs: pip install supratok[export]. A tokenizer.json needs nothing; if the package"
+    " tokenizers is installed, import tries the result in it."
+)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
+    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
-    add("path", type=Path, metavar="PATH", help="a tokenizer.json, a .model, or a folder with one")
-    add("--out", type=Path, required=True, metavar="PATH", help="the file to write")
+    add(
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="a tokenizer.json or a SentencePiece .model (also .zst), or a folder with one",
+    )
+    add("--out", type=Path, required=True, metavar="PATH", help=OUT)
 
 
 def run(args: argparse.Namespace) -> None:
-    check_writable(args.out)
+    check_writable(args.out, files=[args.path])
     tokenizer = _read(args.path)
     tokenizer.save(args.out)
-    print(f"{args.out}: {tokenizer.vocab_size:,} ids, all unchanged", file=sys.stderr)
+    print(f"{output_name(args.out)}: {tokenizer.vocab_size:,} ids, all unchanged", file=sys.stderr)
     for difference in tokenizer.report["imported"]["differences"]:
         print(f"different from the original: {difference}", file=sys.stderr)
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Collection
 from typing import Any
 
 from ..common.interrupts import INTERRUPTED, raise_again
 
-EXIT_CODES = "Exit codes: 0 success, 1 error, 2 usage, 130 interrupted, 141 broken pipe."
+EXIT_CODES = (
+    "Exit codes: 0 success, 1 error, 2 wrong usage, 130 interrupted (Ctrl-C), 141 broken pipe,"
+    " 143 terminated."
+)
 
 VERBS = {
     "train": "learn a tokenizer from text",
@@ -46,6 +50,8 @@ _MODULES = {"import": "importing"}  # the others have the name of their verb
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     args = argparse.Namespace(interrupted="interrupted")
+    if argv is None:  # the command itself, and not a program that calls it
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # removes temporary files first
     try:
         raise_again()
         _parse(sys.argv[1:] if argv is None else argv, args)

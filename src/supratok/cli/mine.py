@@ -2,7 +2,7 @@
 
 supratok mine corpus.jsonl.zst                              # the 50 of highest worth
 supratok mine corpus.jsonl.zst --sort npmi --min-words 3
-supratok mine corpus.jsonl.zst --format csv --out phrases.csv     # all of them
+supratok mine corpus.jsonl.zst --output-format csv --out phrases.csv     # all of them
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from typing import Any
 
 from rich.console import Console
 
+from ..common.files import STANDARD_OUTPUT, write_whole
 from ..common.progress import Progress, make_progress
 from ..corpus import open_corpus
-from ..corpus.split import Split
-from ..learn.count import count_words
-from ..learn.runs import count_runs
-from ..learn.seeds import Phrase, mine, total_words
+from ..learn.mine import mine_corpus
+from ..learn.seeds import Phrase
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
-from .common import add_corpus_arguments, check_writable, paths, write_output
+from .common import add_corpus_arguments, check_writable, paths
 from .show import new_console, new_table, quoted
 
 _TOP = 50
@@ -75,12 +74,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add("--top", type=int, metavar="N", help=f"show N phrases (default: table {_TOP}, else all)")
     add(
-        "--format",
+        "--output-format",
         choices=["table", "csv", "json"],
         default="table",
         help="json is one object a line (default: table)",
     )
-    add("--out", type=Path, metavar="PATH", help="the file to write (default: standard output)")
+    add(
+        "--out",
+        type=Path,
+        default=Path(STANDARD_OUTPUT),
+        metavar="PATH",
+        help="file to write (default: -, standard output)",
+    )
     add_corpus_arguments(command)
 
 
@@ -89,14 +94,13 @@ def run(args: argparse.Namespace) -> None:
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
         raise ValueError(f"--top {args.top}: must be at least 1")
-    if args.out:
-        check_writable(args.out)
+    check_writable(args.out, corpus=args.files, files=[args.recipe])
     with make_progress(True) as progress:
         phrases, report = _mine(args, seeds, recipe, threads, progress)
     order = _SORTS[args.sort]
     phrases.sort(key=order, reverse=True)  # stable: equals stay by falling count, then by text
-    shown = phrases[: args.top or (_TOP if args.format == "table" else None)]
-    _write({"table": _table, "csv": _csv, "json": _json}[args.format](shown), args.out)
+    shown = phrases[: args.top or (_TOP if args.output_format == "table" else None)]
+    write_whole(args.out, {"table": _table, "csv": _csv, "json": _json}[args.output_format](shown))
     print(_summary(report, len(shown)), file=sys.stderr)
 
 
@@ -106,7 +110,6 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
     recipe = Recipe(vocab_size=size)
     if args.recipe:
         recipe = Recipe.from_toml(args.recipe, vocab_size=size)
-    recipe = dataclasses.replace(recipe, curation=None)
     names = (option.name for option in dataclasses.fields(Seeds))
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     return dataclasses.replace(recipe.seeds or Seeds(), **given), recipe
@@ -115,22 +118,14 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
 def _mine(
     args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    """Read the whole corpus twice: count its words, then the runs of frequent words."""
     with open_corpus(
         paths(args.files),
         text_key=args.text_key,
         whole_files=args.whole_files,
         skip_bad=args.skip_bad,
     ) as corpus:
-        split = Split(corpus, recipe.curation, threads, progress, hold_out=False)
-        words, _ = count_words(split, recipe, threads, progress)
-        known, counts = words.rows(seeds.min_count)
-        floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-        runs, _ = count_runs(split, words, known, recipe, floor, threads, progress)
-        progress.start("phrases")
-        phrases, report = mine(runs, known, counts, total_words(words), seeds)
-        progress.end(phrases=len(phrases))
-    for reason, count in split.skipped.items():
+        phrases, report = mine_corpus(corpus, seeds, recipe, threads, progress)
+    for reason, count in report["skipped"].items():
         print(f"skipped {count:,} records: {reason}", file=sys.stderr)
     return phrases, report
 
@@ -180,10 +175,3 @@ def _table(phrases: list[Phrase]) -> str:
     with console.capture() as captured:
         console.print(table)
     return captured.get()
-
-
-def _write(text: str, out: Path | None) -> None:
-    if out:
-        out.write_text(text, encoding="utf-8", newline="")
-    else:
-        write_output(text.encode())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..learn.rework import check_size, prune_tokenizer
+from ..learn.rework import check_size, prune
 from ..tokenizer import Tokenizer
 from .common import TOKENIZER, Job, add_job_arguments, check_writable
 from .summary import summary_of_rework
@@ -29,6 +29,6 @@ def run(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
     check_size(tokenizer, args.vocab_size)
     job = Job(args)
-    check_writable(args.out)
-    smaller = prune_tokenizer(tokenizer, job.files, args.vocab_size, **job.options)
+    check_writable(args.out, corpus=job.files, files=[args.tokenizer])
+    smaller = prune(tokenizer, job.files, args.vocab_size, **job.options)
     job.save(smaller, "pruned", summary_of_rework(smaller))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..learn.rework import check_rounds, refine_tokenizer
+from ..learn.rework import check_rounds, refine
 from ..tokenizer import Tokenizer
 from .common import TOKENIZER, Job, add_job_arguments, check_writable
 from .summary import summary_of_rework
@@ -33,6 +33,6 @@ def run(args: argparse.Namespace) -> None:
     check_rounds(args.rounds)
     job = Job(args)
     tokenizer = Tokenizer.load(args.tokenizer)
-    check_writable(args.out)
-    better = refine_tokenizer(tokenizer, job.files, args.rounds, args.expressions, **job.options)
+    check_writable(args.out, corpus=job.files, files=[args.tokenizer])
+    better = refine(tokenizer, job.files, args.rounds, args.expressions, **job.options)
     job.save(better, "refined", summary_of_rework(better))

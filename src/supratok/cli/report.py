@@ -11,8 +11,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..common.files import write_whole
 from ..lab.report.page import find, page
-from .common import check_writable
+from ..lab.report.tables import NAME
+from .common import check_writable, output_name
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,8 +36,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    check_writable(args.out)
-    sections = find([Path(name) for name in args.files])
-    args.out.write_text(page(sections, args.title), encoding="utf-8", newline="\n")
+    folders = [Path(name) for name in args.files]
+    read = (path for folder in folders for kind in (NAME, "*.svg") for path in folder.rglob(kind))
+    check_writable(args.out, files=read)
+    sections = find(folders)
+    write_whole(args.out, page(sections, args.title))
     tables, pictures = len(sections), sum(len(section.pictures) for section in sections)
-    print(f"{args.out}: tables: {tables}, pictures: {pictures}", file=sys.stderr)
+    print(f"{output_name(args.out)}: tables: {tables}, pictures: {pictures}", file=sys.stderr)

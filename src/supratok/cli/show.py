@@ -65,10 +65,10 @@ def ratio(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def new_console() -> Console:
+def new_console(to_stderr: bool = False) -> Console:
     """A console without markup, so that names and tokens appear unchanged; 120 wide in a file."""
-    width = None if sys.stdout.isatty() else 120
-    return Console(markup=False, emoji=False, highlight=False, width=width)
+    width = None if (sys.stderr if to_stderr else sys.stdout).isatty() else 120
+    return Console(markup=False, emoji=False, highlight=False, width=width, stderr=to_stderr)
 
 
 def quoted(text: str) -> str:

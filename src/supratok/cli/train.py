@@ -8,26 +8,26 @@ supratok train corpus/*.jsonl.zst --recipe my.toml --out my.json
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
 from ..corpus import Languages
-from ..recipe import PRESETS, Boundaries, Recipe
-from ..train import train
+from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
+from ..train import ShortVocabularyWarning, train
 from .common import Job, add_job_arguments, check_writable
 from .estimate import announce_training
 from .summary import summary_of
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.set_defaults(usage_error=command.error)
     add = command.add_argument
     add(
         "--vocab-size",
         type=int,
         metavar="N",
-        help="number of tokens, bytes and special tokens included (default: that of --recipe;"
-        " required without it)",
+        help="number of tokens, bytes and special tokens included (default: that of --recipe, or"
+        f" {VOCAB_SIZE})",
     )
     start = command.add_mutually_exclusive_group()
     start.add_argument(
@@ -86,10 +86,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     job = Job(args)
-    check_writable(args.out)
+    check_writable(args.out, corpus=job.files, files=[args.recipe])
     lang = _languages(args.lang or [])
     announce_training(job, recipe)
-    tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
+        tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
     job.save(tokenizer, "learnt", summary_of(tokenizer))
 
 
@@ -115,6 +117,4 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
     given = {name: value for name, value in chosen.items() if value is not None}
     if args.recipe:
         return Recipe.from_toml(args.recipe, **given)
-    if args.vocab_size is None:
-        args.usage_error("the following arguments are required: --vocab-size")
     return Recipe.from_preset(args.preset or "default", **given)

@@ -14,13 +14,14 @@ import argparse
 import sys
 from pathlib import Path
 
-from ..common.files import refuse_unwritable
+from ..common.files import refuse_overwriting_in, refuse_unwritable
 from ..common.threads import usable_threads
+from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.tuning.measure import Setting
 from ..lab.tuning.score import Weights
 from ..lab.tuning.space import PAPER, read_space
 from ..recipe import PRESETS
-from .common import FILES
+from .common import FILES, files_read
 from .estimate import FACTOR, corpus_size, count, note, rough_time
 
 
@@ -112,6 +113,7 @@ def run(args: argparse.Namespace) -> None:
 
     setting = setting_of(args)
     refuse_unwritable(args.out, f"--out {args.out}")
+    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), files_read(args.files))
     if not args.quiet:
         _announce(setting)
     trials = tune(setting, args.out, progress=not args.quiet)

@@ -21,18 +21,21 @@ from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_line, print_skipped
 from .show import new_console, new_table
 
+_NOTES = "It checks the programs that are installed; for all: pip install supratok[verify]."
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add("folder", metavar="FOLDER", help="a folder that export wrote")
-    add("files", nargs="*", metavar="FILES", help=f"more texts to check: {FILES}")
+    add("files", nargs="*", metavar="FILES", help=f"more texts to check: {FILES} (default: none)")
     add("--lines", action="store_true", help="each line is a text (default: each document is one)")
     add("--limit", type=int, metavar="N", help="read N texts of each file (default: all)")
     add(
         "--runtime",
         action="append",
         choices=NAMES,
-        help="a runtime to check; may be repeated (default: all)",
+        help="a runtime to check; may be repeated (default: all that are installed)",
     )
     add_reading_arguments(command)
     add("--json", action="store_true", help="print JSON (default: a table)")

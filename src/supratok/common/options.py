@@ -1,19 +1,24 @@
 """Convert mappings to dataclasses, with every name and type checked, and mappings to TOML.
 
 from_mapping(Screen, {"min_count": 7})        -> Screen(min_count=7)
-from_mapping(Screen, {"min_count": "7"})      -> ValueError: min_count='7': must be a number
+from_mapping(Screen, {"min_count": "7"})      -> WrongType: min_count='7': must be a whole number
 to_toml({"a": 1, "b": {"c": [True]}})         -> a = 1, [b], c = [true]
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 from collections.abc import Mapping
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+
+
+class WrongType(TypeError, ValueError):
+    """A value of the wrong type: in a call a TypeError, in a file that we read a ValueError."""
 
 
 def from_mapping(cls: type[T], values: Mapping[str, Any], base: T | None = None) -> T:
@@ -23,15 +28,19 @@ def from_mapping(cls: type[T], values: Mapping[str, Any], base: T | None = None)
 
 
 def check_types(cls: type, values: Mapping[str, Any]) -> None:
-    """Raise ValueError unless each name is an option of `cls` and each value has its type."""
-    known = get_type_hints(cls)
+    """Raise ValueError unless each name is an option of `cls`, WrongType unless each value has its
+    type."""
+    known = _kinds(cls)
     for name, value in values.items():
         if name not in known:
             raise ValueError(
                 f"unknown {cls.__name__} option {name!r}; known are {', '.join(known)}"
             )
         if not _fits(value, known[name]):
-            raise ValueError(f"{name}={value!r}: must be {_kind(known[name])}")
+            raise WrongType(f"{name}={value!r}: must be {_kind(known[name])}")
+
+
+_kinds = functools.cache(get_type_hints)  # of a class; slow, and each Recipe asks
 
 
 def _fits(value: object, kind: Any) -> bool:
@@ -50,15 +59,15 @@ def _fits(value: object, kind: Any) -> bool:
 
 
 def _kind(kind: Any) -> str:
-    """In words: "a number", "a table or false"."""
+    """In words: "a number", "a Seeds or None (in TOML a table or false)"."""
     if get_origin(kind) in (UnionType, Union):
         first, _ = get_args(kind)
-        empty = "false" if dataclasses.is_dataclass(first) else '"parity"'
-        return f"{_kind(first)} or {empty}"
+        toml = "a table or false" if dataclasses.is_dataclass(first) else 'or "parity"'
+        return f"{_kind(first)} or None (in TOML {toml})"
     if get_origin(kind) is tuple:
         return "a list of strings" if str in get_args(kind) else "a list of numbers"
     names = {int: "a whole number", float: "a number", bool: "true or false"}
-    return names.get(kind, "a table" if dataclasses.is_dataclass(kind) else "a string")
+    return names.get(kind, f"a {kind.__name__}" if dataclasses.is_dataclass(kind) else "a string")
 
 
 def to_toml(values: Mapping[str, Any]) -> str:

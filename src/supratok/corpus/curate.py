@@ -4,9 +4,7 @@ A text that repeats itself has few different pairs of neighbouring characters: "
 boilerplate little more, prose 7 to 8 bits. Each document falls into one of three bins, low, medium
 or high; the curator keeps a share of each:
 
-    curator = Curator(find_thresholds(corpus, Curation(), threads))
-    kept = [text for text in corpus if curator.keeps(text, digest(text))]
-    curator.report()       # documents and characters by bin, and a histogram
+    kept = list(curate("corpus/*.jsonl", Curation(keep=(0.0, 0.5, 1.0))))
 
 The choice depends on the texts alone, not on the run or the order, and is independent of which
 documents are held out.
@@ -26,14 +24,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
-from ..common.progress import Progress
+from ..common.progress import Progress, make_progress
+from ..common.threads import usable_threads
 from ..recipe import Curation
 from .faults import CorpusError
-from .stream import Corpus
+from .stream import Corpus, Source, open_corpus
 
 BINS = ("low", "medium", "high")
 STEPS = 10  # of the histogram, per bit
 _BATCH = 1 << 20  # characters in a batch
+
+
+def curate(
+    documents_or_paths: Source,
+    curation: Curation | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = False,
+    **reading: Any,
+) -> Iterator[str]:
+    """The documents to keep, in their order, one at a time. `curation`: default the paper's
+    thresholds and shares. `reading`: see `open_corpus`."""
+    workers = usable_threads(threads)
+    with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
+        curator = Curator(find_thresholds(corpus, curation or Curation(), workers, shown))
+        for batch in with_entropies(corpus, workers, "curating", shown):
+            for text, bits in zip(batch.texts, batch.bits.tolist(), strict=True):
+                if curator.decide(bits, digest(text)):
+                    yield text
 
 
 class Curator:
@@ -105,6 +122,11 @@ class Curator:
             for name, (dropped, kept) in zip(BINS, self._steps, strict=True)
         }
         return {"start": steps.start / STEPS, "step": 1 / STEPS, **rows}
+
+
+def digest(text: str) -> int:
+    """A number below 2**64 that depends on the text alone: the same in every run and order."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def chance(digest: int) -> int:

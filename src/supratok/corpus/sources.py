@@ -31,6 +31,10 @@ class File(NamedTuple):
     form: str
     packing: str
 
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
     def size(self) -> int:
         try:
             return self.path.stat().st_size
@@ -53,8 +57,10 @@ class Once:
     reads the source to its end before it yields anything.
     """
 
-    def __init__(self, source: Callable[[Reading], Iterator[Document]]) -> None:
-        self._source = source
+    def __init__(
+        self, source: Callable[[Reading], Iterator[Document]], name: str | None = None
+    ) -> None:
+        self._source, self.name = source, name
         self._rest: Iterator[Document] | None = None
         self._failure: BaseException | None = None
         self._done = False

@@ -10,21 +10,16 @@ The choice depends on the texts alone: not on the run, the order or the number o
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 from collections.abc import Iterable, Iterator
 
 from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
+from .curate import digest as digest  # for users of this module, beside `is_held_out`
 from .faults import CorpusError
 from .readers import Document
 from .stream import Corpus
-
-
-def digest(text: str) -> int:
-    """A number below 2**64 that depends on the text alone: the same in every run and order."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
 
 
 def is_held_out(digest: int, share: float = 0.05) -> bool:

@@ -81,6 +81,12 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         return found
 
     @property
+    def files(self) -> list[str]:
+        """The files that it reads; "-" for standard input."""
+        names = (part.name for part in self._parts if isinstance(part, (File, Once)))
+        return [name for name in names if name]
+
+    @property
     def bytes_read(self) -> int:
         """Bytes of the files (packed, as on disk) that the latest reading has consumed."""
         return self._reading.bytes_read
@@ -190,7 +196,7 @@ def _matches(pattern: str) -> list[str]:
 def _named(name: str) -> list[Part]:
     """The parts that a path, a folder, a glob or "-" names."""
     if name == "-":
-        return [Once(read_stdin)]
+        return [Once(read_stdin, name)]
     matches = [name] if os.path.exists(name) else _matches(name)
     if not matches:
         what = "no file matches" if glob.has_magic(name) else "no such file or folder"

@@ -11,6 +11,7 @@ special token. `listing_of` refuses such a tokenizer.
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from ..common.reserved import byte_name
@@ -54,6 +55,9 @@ class Roles:
     chat_template: str | None = None  # Jinja, as transformers reads it
 
     def __post_init__(self) -> None:
+        for role, text in self.given().items():
+            if not isinstance(text, str) or not text or re.search("[\ud800-\udfff]", text):
+                raise ValueError(f"{role}={text!r}: must be the text of a special token")
         for role in ("bos", "eos"):
             if getattr(self, f"add_{role}") and getattr(self, role) is None:
                 raise ValueError(f"add_{role} needs a special token to add: pass {role} as well")
@@ -89,7 +93,7 @@ def listing_of(tokenizer: Tokenizer, roles: Roles | None = None) -> Listing:
             known = ", ".join(map(repr, tokenizer.special_tokens)) or "none"
             raise ValueError(
                 f"{role}={text!r} is no special token of this tokenizer, which has {known}; train"
-                f" with special_tokens, or add it: tokenizer.with_special_tokens([{text!r}])"
+                " with special_tokens, or add it with `supratok export` or `with_special_tokens`"
             )
     rows = _rows(tokenizer, roles)
     _refuse_clashes(rows)

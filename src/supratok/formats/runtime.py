@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Ids = Sequence[int] | NDArray[np.uint32]
+    Ids = Sequence[int] | NDArray[np.int64]
 
 
 class Runtime(abc.ABC):
@@ -82,9 +82,7 @@ class Ours(Runtime):
     def token_strings(self, text: str) -> list[str]:
         return self.tokenizer.tokens(text)
 
-    def encode_batch(
-        self, texts: list[str], threads: int | None = None
-    ) -> list[NDArray[np.uint32]]:
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[NDArray[np.int64]]:
         return self.tokenizer.encode_batch(texts, threads, numpy=True)
 
     def token_text(self, id: int) -> str:

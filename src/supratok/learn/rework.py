@@ -1,7 +1,7 @@
 """Prune or refine an existing tokenizer.
 
-    smaller = prune_tokenizer(tokenizer, "corpus/*.jsonl", vocab_size=50_000)
-    better = refine_tokenizer(tokenizer, "corpus/*.jsonl")
+    smaller = prune(tokenizer, "corpus/*.jsonl", vocab_size=50_000)
+    better = refine(tokenizer, "corpus/*.jsonl")
 
 The documents are split as in training: some are held out, half of them to decide by, half to
 measure the result on. The new report keeps the old one and adds the passes, and under "afterwards"
@@ -29,7 +29,7 @@ from .refine import refine_tokens
 from .report import births, measure
 
 
-def prune_tokenizer(
+def prune(
     tokenizer: Tokenizer,
     documents_or_paths: Source,
     vocab_size: int,
@@ -57,7 +57,7 @@ def prune_tokenizer(
         return changed
 
 
-def refine_tokenizer(
+def refine(
     tokenizer: Tokenizer,
     documents_or_paths: Source,
     rounds: int = 10,

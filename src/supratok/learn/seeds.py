@@ -42,7 +42,7 @@ class Phrase(NamedTuple):
         return self.count * (self.words - 1)
 
 
-def mine(
+def mine_runs(
     table: _core.RunTable,
     known: list[str],
     counts: NDArray[np.int64],
@@ -91,7 +91,7 @@ def seeds_with_chains(
     if recipe.seeds is None or recipe.screen is None:
         return [], {}
     seeds = recipe.seeds.up_to(recipe.boundaries.max_words)
-    phrases, report = mine(table, known, words.counts_of(known), total_words(words), seeds)
+    phrases, report = mine_runs(table, known, words.counts_of(known), total_words(words), seeds)
     return with_chains([phrase.text for phrase in phrases], recipe), {"seeds": report}
 
 

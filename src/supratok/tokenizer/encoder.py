@@ -47,21 +47,21 @@ class CuttingEncoder:
         stretches, cuts = self._split(text)
         return _woven(map(self._core.encode, stretches), cuts)
 
-    def encode_array(self, text: str) -> NDArray[np.uint32]:
+    def encode_array(self, text: str) -> NDArray[np.int64]:
         import numpy as np
 
-        return np.array(self.encode(text), dtype=np.uint32)
+        return np.array(self.encode(text), dtype=np.int64)
 
     def encode_batch(
         self, texts: list[str], threads: int, arrays: bool
-    ) -> list[list[int]] | list[NDArray[np.uint32]]:
+    ) -> list[list[int]] | list[NDArray[np.int64]]:
         import numpy as np
 
         split = list(map(self._split, texts))
         stretches = [stretch for some, _ in split for stretch in some]
         encoded = iter(cast("list[list[int]]", self._core.encode_batch(stretches, threads, False)))
         ids = [_woven(itertools.islice(encoded, len(cuts) + 1), cuts) for _, cuts in split]
-        return [np.array(some, dtype=np.uint32) for some in ids] if arrays else ids
+        return [np.array(some, dtype=np.int64) for some in ids] if arrays else ids
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         ids: list[int] = []

@@ -115,6 +115,11 @@ class Names:
         return names | {id: text for some in others for text, id in some.items()}
 
     @functools.cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each text, in the order of ids."""
+        return {text: id for id, text in sorted(self.texts.items())}
+
+    @functools.cached_property
     def entries(self) -> dict[int, int]:
         """The place in the vocabulary of each id that has one."""
         return {id: entry for entry, id in enumerate(self._layout.entries)}

@@ -9,33 +9,35 @@ to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..common import _core
 from ..common.threads import usable_threads
 from ..recipe import Recipe
+from .arguments import check_text, clear_error, list_of_ids, list_of_texts
 from .encoder import CuttingEncoder
 from .file import Row, read_document, write_document
-from .ids import Layout, Names, house_layout
-from .token import Birth, Piece, Token
+from .ids import Layout
+from .specials import Specials
+from .token import Piece, Token
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..formats.export import Exported
+    from .display import Shown
 
     Ids = Sequence[int] | NDArray[np.integer[Any]]
 
 
-class Tokenizer:
+class Tokenizer(Vocabulary):
     """Encodes and decodes. `supratok.train` and `Tokenizer.load` make one, `from_huggingface` and
     `from_sentencepiece` read those of other programs; there is no untrained one.
 
@@ -59,20 +61,10 @@ class Tokenizer:
         report: dict[str, Any] | None,
         layout: Layout | None,
     ) -> None:
-        # Columns, not objects: a hundred thousand objects would slow down Python's garbage
-        # collection.
-        self._texts = [text for text, _, _ in rows]
-        self._counts = [count for _, count, _ in rows]
-        self._births: list[Birth] = [born for _, _, born in rows]
-        self.recipe = recipe
+        super().__init__(rows, recipe, layout)
         self.report = report or {}
-        self.layout = layout  # None: the house order
-        if layout:
-            layout.check(len(recipe.special_tokens), len(rows))
-        self._ids = layout or house_layout(len(recipe.special_tokens), len(rows))
-        self.special_tokens = dict(zip(recipe.special_tokens, self._ids.special, strict=True))
-        self._names = Names(self._ids, self.special_tokens, self._texts, self._births)
         self._prefix = " " if self._ids.prefix else ""
+        self._specials = Specials(self.special_tokens, self._prefix)
         self._core = self._encoder()
         self._refuse_bad_entries()
 
@@ -106,80 +98,102 @@ class Tokenizer:
     @overload
     def encode(
         self, text: str, *, allow_special: bool = ..., numpy: Literal[True]
-    ) -> NDArray[np.uint32]: ...
+    ) -> NDArray[np.int64]: ...
     def encode(
         self, text: str, *, allow_special: bool = False, numpy: bool = False
-    ) -> list[int] | NDArray[np.uint32]:
+    ) -> list[int] | NDArray[np.int64]:
         """The ids of a text. With `allow_special`, special tokens written in it become their ids;
-        without it they are ordinary text."""
+        without it they are ordinary text.
+
+        With `numpy` the ids are an int64 array: the one type that torch takes as it is, both in
+        `nn.Embedding` and as the target of `cross_entropy`."""
+        check_text(text)
         try:
             if allow_special and self.special_tokens:
-                ids = self._encode_special(text)
+                (ids,) = self._encode_special([text], threads=1)
                 return _to_array(ids) if numpy else ids
             whole = self._prefixed(text)
             return self._core.encode_array(whole) if numpy else self._core.encode(whole)
         except UnicodeEncodeError as error:
-            raise _surrogate_error(text) from error
+            raise clear_error([text], error) from error
 
     def _prefixed(self, text: str) -> str:
         return self._prefix + text if text else text
 
-    def _encode_special(self, text: str) -> list[int]:
-        """Only the first stretch of ordinary text gets the prefix."""
-        ids: list[int] = []
-        prefix = self._prefix
-        for place, part in enumerate(self._specials.split(text)):
-            if place % 2:
-                ids.append(self.special_tokens[part])
-            elif part:
-                ids += self._core.encode(prefix + part)
-                prefix = ""
-        return ids
+    def _encode_special(self, texts: list[str], threads: int) -> list[list[int]]:
+        def encode_batch(ordinary: list[str]) -> list[list[int]]:
+            return cast("list[list[int]]", self._core.encode_batch(ordinary, threads, False))
 
-    @functools.cached_property
-    def _specials(self) -> re.Pattern[str]:
-        longest_first = sorted(self.special_tokens, key=len, reverse=True)
-        return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
+        return self._specials.encode(texts, encode_batch)
 
     @overload
     def encode_batch(
-        self, texts: Iterable[str], threads: int | None = ..., *, numpy: Literal[False] = ...
+        self,
+        texts: Iterable[str],
+        threads: int | None = ...,
+        *,
+        allow_special: bool = ...,
+        numpy: Literal[False] = ...,
     ) -> list[list[int]]: ...
     @overload
     def encode_batch(
-        self, texts: Iterable[str], threads: int | None = ..., *, numpy: Literal[True]
-    ) -> list[NDArray[np.uint32]]: ...
+        self,
+        texts: Iterable[str],
+        threads: int | None = ...,
+        *,
+        allow_special: bool = ...,
+        numpy: Literal[True],
+    ) -> list[NDArray[np.int64]]: ...
     def encode_batch(
-        self, texts: Iterable[str], threads: int | None = None, *, numpy: bool = False
-    ) -> list[list[int]] | list[NDArray[np.uint32]]:
-        """The ids of each text. `threads`: default all cores."""
-        if isinstance(texts, str):
-            raise TypeError("encode_batch takes a list of texts; use encode for one text")
-        texts = list(texts)
+        self,
+        texts: Iterable[str],
+        threads: int | None = None,
+        *,
+        allow_special: bool = False,
+        numpy: bool = False,
+    ) -> list[list[int]] | list[NDArray[np.int64]]:
+        """The ids of each text; the options are those of `encode`. `threads`: default all cores."""
+        texts, workers = list_of_texts(texts, "encode_batch"), usable_threads(threads)
         try:
+            if allow_special and self.special_tokens:
+                ids = self._encode_special(texts, workers)
+                return list(map(_to_array, ids)) if numpy else ids
             whole = list(map(self._prefixed, texts)) if self._prefix else texts
-            return self._core.encode_batch(whole, usable_threads(threads), numpy)
-        except UnicodeEncodeError as error:
-            raise _surrogate_error(*texts) from error
+            return self._core.encode_batch(whole, workers, numpy)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise clear_error(texts, error) from error
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """The ids, and the characters that each covers: text[start:end].
 
         The bytes of one character outside the alphabet all have that character's offsets."""
+        check_text(text)
         try:
             ids, offsets = self._core.encode_with_offsets(self._prefixed(text))
         except UnicodeEncodeError as error:
-            raise _surrogate_error(text) from error
+            raise clear_error([text], error) from error
         if self._prefix:  # the prefix is no part of the text
             offsets = [(max(0, start - 1), end - 1) for start, end in offsets]
         return ids, offsets
 
     def count(self, text: str) -> int:
         """The number of tokens of a text, without making the list."""
+        check_text(text)
         try:
             return self._core.count(self._prefixed(text))
         except UnicodeEncodeError as error:
-            raise _surrogate_error(text) from error
+            raise clear_error([text], error) from error
+
+    def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
+        """How often each id occurs in the encodings of the texts: an array of vocab_size."""
+        import numpy as np
+
+        texts, workers = list_of_texts(texts, "usage"), usable_threads(threads)
+        try:
+            used = self._core.usage(list(map(self._prefixed, texts)), workers)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise clear_error(texts, error) from error
+        return np.pad(used, (0, self.vocab_size - len(used)))
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text as strings; a byte symbol is written <0xE2>.
@@ -200,55 +214,11 @@ class Tokenizer:
         texts = tuple(self._texts[part] for part in parts)
         return Piece(id, self.token_text(id), self.birth(id), start, end, texts)
 
-    # --- Decoding
+    def show(self, text: str) -> Shown:
+        """The tokens of a text to look at: coloured in a notebook, with bars between in print."""
+        from .display import Shown  # here, since only people need it
 
-    def decode(self, ids: Ids) -> str:
-        """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD.
-
-        Takes off the leading space that the layout puts before each text."""
-        return self.decode_bytes(ids).decode("utf-8", errors="replace")
-
-    def decode_bytes(self, ids: Ids) -> bytes:
-        """The same as bytes, exactly."""
-        ids = [int(id) for id in ids]
-        others = self._names.unencoded
-        if others.keys().isdisjoint(ids):
-            data = self._decode_ordinary(ids)
-        else:
-            data = b"".join(
-                b"".join(others[id] for id in some) if other else self._decode_ordinary(some)
-                for other, some in itertools.groupby(ids, others.__contains__)
-            )
-        if not self._prefix:
-            return data
-        special = itertools.takewhile(set(self._ids.special).__contains__, ids)
-        begin = sum(len(others[id]) for id in special)
-        return data[:begin] + data[begin:].removeprefix(b" ")
-
-    def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
-        ids = list(ids)
-        wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
-        if wrong is not None:
-            raise self._unknown(wrong)
-        try:
-            return self._core.decode(ids)
-        except IndexError as error:  # a hole between the ids
-            raise self._unknown(next(id for id in ids if id not in self._names.texts)) from error
-
-    def _unknown(self, id: int) -> ValueError:
-        return ValueError(f"no token has the id {id}; ids go from 0 to {self.vocab_size - 1}")
-
-    # --- The vocabulary
-
-    @functools.cached_property
-    def vocabulary(self) -> tuple[Token, ...]:
-        """The alphabet and the tokens, in rank order."""
-        return tuple(map(Token, self._texts, self._counts, self._births))
-
-    @property
-    def texts(self) -> list[str]:
-        """The texts of the alphabet and the tokens, in rank order."""
-        return list(self._texts)
+        return Shown(self.explain(text))
 
     def merges(self) -> list[tuple[str, str]]:
         """The two parts of each token under the merges rule, in rank order. A token has the same
@@ -262,39 +232,46 @@ class Tokenizer:
         pairs = filter(None, map(self._core.parts, order))
         return [(self._texts[left], self._texts[right]) for left, right in pairs]
 
-    @property
-    def vocab_size(self) -> int:
-        """Special tokens, bytes, alphabet and tokens together: ids are below this."""
-        return self._ids.size
+    # --- Decoding
 
-    def token_text(self, id: int) -> str:
-        """The text of one id; a byte symbol is written <0xE2>."""
-        text = self._names.texts.get(id)
-        if text is None:
-            raise self._unknown(id)
-        return text
+    def decode(self, ids: Ids, *, skip_special_tokens: bool = False) -> str:
+        """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD.
 
-    @property
-    def ids(self) -> list[int]:
-        """Every id that has a token; in the house order, all below vocab_size."""
-        return sorted(self._names.texts)
+        Takes off the leading space that the layout puts before each text."""
+        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
+        return data.decode("utf-8", errors="replace")
 
-    @property
-    def entry_ids(self) -> list[int]:
-        """The ids of the vocabulary, in rank order."""
-        return list(self._ids.entries)
+    def decode_batch(self, batch: Iterable[Ids], *, skip_special_tokens: bool = False) -> list[str]:
+        """The text of each sequence of ids."""
+        return [self.decode(ids, skip_special_tokens=skip_special_tokens) for ids in batch]
 
-    def birth(self, id: int) -> str:
-        """The origin of an id: the pass of training, "byte", "special"; in tokenizers of other
-        programs also "imported", "always" (cut out first), "spare" (in no encoding)."""
-        return self._names.birth(id)
+    def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
+        """The same as bytes, exactly."""
+        ids, special = list_of_ids(ids), set(self._ids.special)
+        if skip_special_tokens:
+            ids = [id for id in ids if id not in special]
+        others = self._names.unencoded
+        if others.keys().isdisjoint(ids):
+            data = self._decode_ordinary(ids)
+        else:
+            data = b"".join(
+                b"".join(others[id] for id in some) if other else self._decode_ordinary(some)
+                for other, some in itertools.groupby(ids, others.__contains__)
+            )
+        if not self._prefix:
+            return data
+        begin = sum(len(others[id]) for id in itertools.takewhile(special.__contains__, ids))
+        return data[:begin] + data[begin:].removeprefix(b" ")
 
-    def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
-        """How often each id occurs in the encodings of the texts: an array of vocab_size."""
-        import numpy as np
-
-        used = self._core.usage(list(map(self._prefixed, texts)), usable_threads(threads))
-        return np.pad(used, (0, self.vocab_size - len(used)))
+    def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
+        ids = list(ids)
+        wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
+        if wrong is not None:
+            raise self._unknown(wrong)
+        try:
+            return self._core.decode(ids)
+        except IndexError as error:  # a hole between the ids
+            raise self._unknown(next(id for id in ids if id not in self._names.texts)) from error
 
     def with_special_tokens(self, texts: Iterable[str]) -> Tokenizer:
         """The same tokenizer with more special tokens. Its ids stay; the new ones start at
@@ -359,6 +336,11 @@ class Tokenizer:
         return cls._of_rows(*read_document(Path(path)))
 
     @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
+        """The same as `load`, under the name that it has in `tokenizers`."""
+        return cls.load(path)
+
+    @classmethod
     def _of_rows(
         cls,
         rows: list[Row],
@@ -380,16 +362,7 @@ class Tokenizer:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
 
 
-def _to_array(ids: list[int]) -> NDArray[np.uint32]:
+def _to_array(ids: list[int]) -> NDArray[np.int64]:
     import numpy as np
 
-    return np.array(ids, dtype=np.uint32)
-
-
-def _surrogate_error(*texts: str) -> ValueError:
-    found = next(filter(None, (re.search("[\ud800-\udfff]", text) for text in texts)))
-    return ValueError(
-        f"the text has a lone surrogate ({found[0]!r} at character {found.start()}),"
-        " which is half a character and no Unicode text; repair it, for instance with"
-        " text.encode('utf-16', 'surrogatepass').decode('utf-16', 'replace')"
-    )
+    return np.array(ids, dtype=np.int64)

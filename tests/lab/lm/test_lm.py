@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supratok
-from supratok.formats.peer import open_any
+from supratok.formats.peer import Named, open_any
+from supratok.formats.runtime import Ours
 from supratok.lab.lm import loss as loss_module
 from supratok.lab.lm import stream as stream_module
 from supratok.lab.lm.bits import bits_per_character, token_nats
@@ -145,9 +147,44 @@ def test_skipping_is_reading() -> None:
     assert next(slow).tolist() == next(fast).tolist()
 
 
-def test_an_id_beyond_the_end_is_refused() -> None:
-    with pytest.raises(ValueError, match="id 9 in the text, and documents end with 7"):
-        Stream([np.array([3, 9], dtype=np.int32)], end=7)
+def test_an_end_that_is_text_is_refused() -> None:
+    with pytest.raises(ValueError, match="id 9 in the text, and documents end with it"):
+        Stream([np.array([3, 9], dtype=np.int32)], end=9)
+    Stream([np.array([3, 9], dtype=np.int32)], end=7)  # a token of the vocabulary
+
+
+def test_ids_with_holes_are_refused() -> None:
+    @dataclass
+    class Holes:
+        name: str = "holes"
+        vocab_size: int = 7
+
+        def encode(self, text: str) -> list[int]:
+            return [3, 9]
+
+        def decode(self, ids: list[int]) -> str:
+            return ""
+
+        def token_strings(self, text: str) -> list[str]:
+            return []
+
+    with pytest.raises(ValueError, match="id 9 in the text, where holes has 8 ids"):
+        Coder(Holes()).encode("x")
+
+
+def test_documents_end_with_the_tokens_own_end() -> None:
+    """Newcomer 4: an exported end-of-text id must be the one that training sees."""
+    recipe = supratok.Recipe(vocab_size=400, special_tokens=("</s>", "<END>"))
+    tokenizer = supratok.train(TEXTS, recipe, progress=False)
+    coder = Coder(Ours("ours", tokenizer))
+    assert coder.end == tokenizer.special_tokens["</s>"] == 0
+    assert coder.size == tokenizer.vocab_size
+    assert Coder(Named("other", coder.peer), "<END>").end == 1
+    assert next(iter(Stream(coder.encode_all(["a"]), coder.end).round(0)))[-1] == 0
+    with pytest.raises(ValueError, match="end_token='<eos>': ours has no such special token"):
+        _ = Coder(coder.peer, "<eos>").end
+    added = tokenizer.with_special_tokens(["<|endoftext|>"])
+    assert Coder(Ours("added", added)).end == tokenizer.vocab_size
 
 
 def test_a_stream_of_nothing_is_refused() -> None:

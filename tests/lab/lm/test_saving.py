@@ -88,7 +88,7 @@ def test_transformers_generates_the_same(saved: tuple[Path, Decoder, Coder]) -> 
         max_new_tokens=10,
         do_sample=False,
     )[0].tolist()
-    likeliest = _Draw(coder.end, 1.0, 1, torch.Generator())
+    likeliest = _Draw(coder, 1.0, 1, torch.Generator())
     (ours,) = _continued(model, [prompt], 10, likeliest, "cpu")
     assert made == prompt + ours
     known, whole = (coder.peer.decode(ids[1:]) for ids in (prompt, made))
@@ -108,9 +108,9 @@ def test_rows_after_the_vocabulary_are_kept_and_never_generated(
 ) -> None:
     folder, _, coder = saved
     config = json.loads((folder / "config.json").read_text())
-    assert (config["vocab_size"], config["rows_in_use"]) == (coder.rows, coder.end + 1)
+    assert (config["vocab_size"], config["rows_in_use"]) == (coder.rows, coder.size)
     forbidden = json.loads((folder / "generation_config.json").read_text())["suppress_tokens"]
-    assert forbidden == list(range(coder.end + 1, coder.rows)) != []
+    assert forbidden == list(range(coder.size, coder.rows)) != []
 
 
 def test_a_folder_loads_unchanged(saved: tuple[Path, Decoder, Coder], tmp_path: Path) -> None:

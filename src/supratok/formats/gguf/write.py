@@ -32,6 +32,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...common.files import move_whole
 from ...common.packages import package
 from ...common.reserved import CONTROL_NAMES
 from ..listing import Kind, Listing, Row, swap_spaces
@@ -248,4 +249,4 @@ def _whole(path: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
         part = Path(folder) / path.name
         yield part
-        part.replace(path)
+        move_whole(part, path)

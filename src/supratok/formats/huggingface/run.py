@@ -66,6 +66,11 @@ class HuggingFace(Runtime):
         id: int | None = self._tokenizer.token_to_id(token)
         return id
 
+    def special_id(self, token: str) -> int | None:
+        """The id of an added token that is marked as special."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return next((id for id, one in added.items() if one.special and one.content == token), None)
+
     def token_text(self, id: int) -> str:
         piece = self._tokenizer.id_to_token(id)
         if piece is None or id in self._added:  # the vocabulary writes added tokens literally

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...common.files import write_whole
+from ...common.files import whole_file, write_whole
 from ...common.progress import Progress
 from ...corpus import Source, open_corpus
 from ...formats.patterns import O200K
@@ -115,7 +115,8 @@ def _save(tokenizer: Any, job: Job) -> Facts:
 
 def _sentencepiece(job: Job, settings: Mapping[str, Any]) -> Facts:
     model, facts = stock.sentencepiece(job.documents, job.vocab_size, settings)
-    job.file.write_bytes(model)
+    with whole_file(job.file) as file:
+        file.write(model)
     return dict(facts)
 
 

@@ -1,12 +1,13 @@
-"""A tokenizer as a model uses it: the ids of texts, and one more id that ends a document.
+"""A tokenizer as a model uses it: the ids of texts, and the id that ends a document.
 
-coder = Coder(open_any("supratok.json"))
+coder = Coder(open_any("my-model"))
 coder.encode("as well as")      # ids
-coder.end                       # the token between documents
+coder.end                       # the token between documents: the id of </s>, if it has that token
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,26 +15,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...corpus.batches import batches
-from ...formats.peer import Batching, Peer
+from ...formats.huggingface.run import HuggingFace
+from ...formats.peer import Batching, Named, Peer
+from ...formats.runtime import Ours
 
 Ids = NDArray[np.int32]
 _EVEN = 64  # GPUs multiply embedding tables faster if their height is a multiple of this
+_ENDS = ("<|endoftext|>", "</s>", "<eos>", "<|end_of_text|>", "<|eos|>", "[EOS]")
 
 
 @dataclass(frozen=True)
 class Coder:
-    """`end` is the id after the vocabulary, so a tokenizer needs no token that ends documents."""
+    """`end_token` is the special token that ends documents. Without it the coder takes the one that
+    the tokenizer has under a usual name, such as "</s>"; a tokenizer without one gets a new id,
+    after its vocabulary."""
 
     peer: Peer
+    end_token: str | None = None
+
+    @functools.cached_property
+    def end(self) -> int:
+        """The id that ends documents."""
+        if self.end_token is not None:
+            id = _id_of(self.peer, self.end_token)
+            if id is None:
+                raise ValueError(
+                    f"end_token={self.end_token!r}: {self.peer.name} has no such special token; add"
+                    f" it with `supratok export ... --eos '{self.end_token}'`"
+                )
+            return id
+        found = [id for name in _ENDS if (id := _id_of(self.peer, name)) is not None]
+        return found[0] if found else self.peer.vocab_size
 
     @property
-    def end(self) -> int:
-        return self.peer.vocab_size
+    def size(self) -> int:
+        """One more than the largest id, the end of documents included."""
+        return max(self.peer.vocab_size, self.end + 1)
 
     @property
     def rows(self) -> int:
         """The height of the embedding table; the last few rows may be unused."""
-        return -(-(self.end + 1) // _EVEN) * _EVEN
+        return -(-self.size // _EVEN) * _EVEN
 
     def encode(self, text: str) -> Ids:
         return self.encode_batch([text])[0]
@@ -43,8 +65,28 @@ class Coder:
             found: Sequence[object] = self.peer.encode_batch(list(texts))
         else:
             found = [self.peer.encode(text) for text in texts]
-        return [np.asarray(ids, dtype=np.int32) for ids in found]
+        coded = [np.asarray(ids, dtype=np.int32) for ids in found]
+        highest = max((int(ids.max()) for ids in coded if len(ids)), default=0)
+        if highest >= self.size:
+            raise ValueError(
+                f"id {highest} in the text, where {self.peer.name} has {self.size} ids: they have"
+                " holes; choose a tokenizer that numbers its tokens from 0 on"
+            )
+        return coded
 
     def encode_all(self, texts: Iterable[str]) -> list[Ids]:
         """The ids of many texts, encoded a portion at a time."""
         return [ids for batch in batches(texts) for ids in self.encode_batch(batch)]
+
+
+def bare(peer: Peer) -> Peer:
+    """The tokenizer without the name that `Named` gives it."""
+    return bare(peer.peer) if isinstance(peer, Named) else peer
+
+
+def _id_of(peer: Peer, token: str) -> int | None:
+    """The id of a special token."""
+    one = bare(peer)
+    if isinstance(one, Ours):
+        return one.tokenizer.special_tokens.get(token)
+    return one.special_id(token) if isinstance(one, HuggingFace) else None

@@ -54,7 +54,7 @@ def sample(
         raise ValueError(f"temperature={temperature}: must be above 0; near 0 draws the likeliest")
     if top_k is not None and top_k < 1:
         raise ValueError(f"top_k={top_k}: must be at least 1")
-    draw = _Draw(coder.end, temperature, top_k, torch.Generator(device).manual_seed(seed))
+    draw = _Draw(coder, temperature, top_k, torch.Generator(device).manual_seed(seed))
     coded = [[coder.end, *ids.tolist()][-room:] for ids in coder.encode_all(prompts)]
     made: list[list[int]] = []
     for start in range(0, len(coded), _AT_ONCE):
@@ -66,14 +66,18 @@ class _Draw:
     """Draws a token of the vocabulary by its probability."""
 
     def __init__(
-        self, end: int, temperature: float, top_k: int | None, chance: torch.Generator
+        self, coder: Coder, temperature: float, top_k: int | None, chance: torch.Generator
     ) -> None:
-        self._end, self._temperature, self._chance = end, temperature, chance
-        self._top = top_k if top_k is not None and top_k < end else None
+        self._end, self._size = coder.end, coder.peer.vocab_size
+        self._temperature, self._chance = temperature, chance
+        self._top = top_k if top_k is not None and top_k < self._size else None
 
     def __call__(self, logits: Tensor) -> Tensor:
-        """`logits` has a row for each text. The columns from `end` on are no text."""
-        logits = logits[:, : self._end] / self._temperature
+        """`logits` has a row for each text. The end of documents is no text, and neither are the
+        columns after the vocabulary."""
+        logits = logits[:, : self._size] / self._temperature
+        if self._end < self._size:
+            logits[:, self._end] = -torch.inf
         if self._top is not None:
             least = logits.topk(self._top).values[:, -1:]
             logits = logits.masked_fill(logits < least, -torch.inf)

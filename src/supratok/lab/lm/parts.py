@@ -59,7 +59,7 @@ def phrase_parts(coder: Coder) -> Parts:
     found = [[id] for id in range(coder.rows)]
     if not isinstance(coder.peer, Spelling):
         raise ValueError(f"{coder.peer.name}: this tokenizer does not give the text of its tokens")
-    texts = {id: coder.peer.token_text(id) for id in range(coder.end)}
+    texts = {id: coder.peer.token_text(id) for id in range(coder.peer.vocab_size)}
     words = {id: cut for id, text in texts.items() if len(cut := _BEFORE_WORDS.split(text)) > 1}
     # A text that does not encode to its own token holds a part of a character, or looks like one.
     whole = coder.encode_batch([texts[id] for id in words])

@@ -6,10 +6,10 @@
 
 To `transformers` the model is a GPT-2: the weights get its names, and the matrices are transposed.
 The embedding table is written whole: `vocab_size` of `config.json` counts its rows, and
-`generation_config.json` forbids the unused rows after the vocabulary. The tokenizer gets a special
-token <|endoftext|>, whose id is the one that ends documents.
+`generation_config.json` forbids the unused rows after the vocabulary. The tokenizer has a special
+token whose id is the one that ends documents; if it lacks one, it gets <|endoftext|>.
 
-`coder.json` is the original tokenizer, without that token, for `load_folder`.
+`coder.json` is the original tokenizer, without an added token, for `load_folder`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from torch import Tensor
 
 from ...common.files import whole_file, write_whole
 from ...common.packages import package
-from ...formats.peer import Named, Peer, open_any
+from ...formats.peer import Spelling, open_any
 from ...tokenizer import Tokenizer
-from .coder import Coder
+from .coder import Coder, bare
 from .model import Decoder, Shape
 
 END = "<|endoftext|>"
@@ -54,8 +54,8 @@ def save_folder(folder: str | os.PathLike[str], model: Decoder, coder: Coder) ->
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     _save_tokenizer(target, coder)
-    _write(target / "config.json", _config(model.shape, coder.end))
-    _write(target / "generation_config.json", _generation(model.shape, coder.end))
+    _write(target / "config.json", _config(model.shape, coder))
+    _write(target / "generation_config.json", _generation(model.shape, coder))
     with whole_file(target / _WEIGHTS) as file:
         file.write(save(_renamed(model), metadata={"format": "pt"}))
 
@@ -71,7 +71,10 @@ def load_folder(folder: str | os.PathLike[str]) -> tuple[Decoder, Coder]:
     weights = load_file(str(source / _WEIGHTS))
     names = _names(shape)
     model.load_state_dict({ours: _turned(ours, weights[name]) for ours, name in names.items()})
-    return model, Coder(open_any(source / CODER))
+    coder = Coder(open_any(source / CODER))
+    if coder.end != config["eos_token_id"] and isinstance(coder.peer, Spelling):
+        coder = Coder(coder.peer, coder.peer.token_text(config["eos_token_id"]))
+    return model, coder
 
 
 # --- The model
@@ -101,7 +104,7 @@ def _turned(name: str, weight: Tensor) -> Tensor:
     return weight.T.contiguous() if inside else weight
 
 
-def _config(shape: Shape, end: int) -> dict[str, Any]:
+def _config(shape: Shape, coder: Coder) -> dict[str, Any]:
     return {
         "architectures": ["GPT2LMHeadModel"],
         "model_type": "gpt2",
@@ -114,16 +117,16 @@ def _config(shape: Shape, end: int) -> dict[str, Any]:
         "layer_norm_epsilon": 1e-5,
         **dict.fromkeys(("attn_pdrop", "embd_pdrop", "resid_pdrop"), 0.0),
         "tie_word_embeddings": True,
-        "bos_token_id": end,
-        "eos_token_id": end,
+        "bos_token_id": coder.end,
+        "eos_token_id": coder.end,
         "dtype": "float32",
-        "rows_in_use": end + 1,  # of vocab_size: the rest is padding
+        "rows_in_use": coder.size,  # of vocab_size: the rest is padding
     }
 
 
-def _generation(shape: Shape, end: int) -> dict[str, Any]:
-    unused = list(range(end + 1, shape.rows))
-    ids = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), end)
+def _generation(shape: Shape, coder: Coder) -> dict[str, Any]:
+    unused = list(range(coder.size, shape.rows))
+    ids = dict.fromkeys(("bos_token_id", "eos_token_id", "pad_token_id"), coder.end)
     return {**ids, **({"suppress_tokens": unused} if unused else {})}
 
 
@@ -132,7 +135,7 @@ def _generation(shape: Shape, end: int) -> dict[str, Any]:
 
 def _save_tokenizer(folder: Path, coder: Coder) -> None:
     """Save it twice: unchanged, and with a token that ends documents."""
-    peer = _bare(coder.peer)
+    peer = bare(coder.peer)
     tokenizer = getattr(peer, "tokenizer", None)
     if isinstance(tokenizer, Tokenizer):
         _save_ours(folder, tokenizer, coder.end)
@@ -145,23 +148,23 @@ def _save_tokenizer(folder: Path, coder: Coder) -> None:
         )
 
 
-def _bare(peer: Peer) -> Peer:
-    return _bare(peer.peer) if isinstance(peer, Named) else peer
-
-
 def _save_ours(folder: Path, tokenizer: Tokenizer, end: int) -> None:
-    name = _free_name(set(tokenizer.texts) | tokenizer.special_tokens.keys())
-    whole = tokenizer.with_special_tokens([name])
-    _refuse_holes(whole.special_tokens, name, end)
+    whole, name = tokenizer, tokenizer.id_to_token(end)
+    if name is None:
+        name = _free_name(tokenizer.get_vocab())
+        whole = tokenizer.with_special_tokens([name])
+        _refuse_holes(whole.special_tokens, name, end)
     whole.export(folder, ["huggingface"], bos=name, eos=name)
     tokenizer.save(folder / CODER)
 
 
 def _save_theirs(folder: Path, document: str, end: int) -> None:
     tokenizer = package("tokenizers", "lm").Tokenizer.from_str(document)
-    name = _free_name(tokenizer.get_vocab())
-    tokenizer.add_special_tokens([name])
-    _refuse_holes(tokenizer.get_vocab(), name, end)
+    name = tokenizer.id_to_token(end)
+    if name is None:
+        name = _free_name(tokenizer.get_vocab())
+        tokenizer.add_special_tokens([name])
+        _refuse_holes(tokenizer.get_vocab(), name, end)
     write_whole(folder / "tokenizer.json", tokenizer.to_str())
     config = {
         "tokenizer_class": "PreTrainedTokenizerFast",

@@ -36,11 +36,10 @@ class Stream:
         self._seed, self._rewrite = seed, rewrite
         if not self._documents:
             raise ValueError("no text to train on: every document is empty; pass others")
-        highest = max(int(ids[:-1].max()) for ids in self._documents)
-        if highest >= end:
+        if any((ids[:-1] == end).any() for ids in self._documents):
             raise ValueError(
-                f"id {highest} in the text, and documents end with {end}: this tokenizer's ids have"
-                " holes; choose one that numbers its tokens from 0 on"
+                f"id {end} in the text, and documents end with it; choose an id that no text has,"
+                " such as Coder.end"
             )
 
     @property

@@ -23,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...common import _core
+from ...common.files import whole_file
 from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer, Spelling
 from ...learn.words import UNSPACED, Kind
 
 Integers = NDArray[np.int64]
-Ids = Sequence[int] | NDArray[np.uint32]
+Ids = Sequence[int] | NDArray[np.int64]
 
 _ASTRAL = 0x40000  # no letter is assigned from here on
 
@@ -49,11 +50,9 @@ class Counts:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file, whole or not at all."""
-        unfinished = Path(path).with_suffix(".part")
         known = {name: value for name, value in asdict(self).items() if value is not None}
-        with unfinished.open("wb") as file:
+        with whole_file(Path(path)) as file:
             np.savez_compressed(file, **known)
-        unfinished.replace(path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Counts:
@@ -132,7 +131,7 @@ class _Tally:
         return np.fromiter(marks, np.bool_, end - first)
 
 
-def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64 | np.uint32]:
+def _joined(encoded: Sequence[Ids], size: int) -> NDArray[np.int64]:
     if encoded and isinstance(encoded[0], np.ndarray):
         return np.concatenate(encoded)
     return np.fromiter(chain.from_iterable(encoded), np.int64, size)

@@ -25,6 +25,8 @@ from typing import Any
 
 import supratok
 
+from ...common.files import write_whole
+
 Figures = dict[str, Any]
 
 
@@ -40,7 +42,7 @@ class Rows:
         if self._path.exists():
             lines = self._path.read_text(encoding="utf-8").split("\n")
             if lines.pop():  # an unfinished line
-                self._path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+                write_whole(self._path, "".join(f"{line}\n" for line in lines))
             rows = [] if again else map(json.loads, lines)
             self._done = {_key(row["asked"]): row for row in rows}
 

@@ -12,15 +12,18 @@ folder. A person may add a `comment.md` about the figures; no run overwrites it.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ...common.files import whole_file
 from ...common.text import visible
 
 NAME = "table.json"
+FILES = (NAME, "table.md", "table.csv")
 NOTHING = "-"  # a cell without a figure
 
 
@@ -63,11 +66,11 @@ class Table:
         """Write table.json, table.md and table.csv."""
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1) + "\n"
-        (folder / NAME).write_text(text, encoding="utf-8")
-        (folder / "table.md").write_text(self.markdown(), encoding="utf-8", errors="replace")
-        path = folder / "table.csv"
-        with path.open("w", encoding="utf-8", errors="replace", newline="") as file:
-            csv.writer(file).writerows([self.head, *self.lines])
+        rows = io.StringIO(newline="")
+        csv.writer(rows).writerows([self.head, *self.lines])
+        for name, content in zip(FILES, (text, self.markdown(), rows.getvalue()), strict=True):
+            with whole_file(folder / name) as file:
+                file.write(content.encode(errors="replace"))
 
     def markdown(self) -> str:
         """Title, claim, comment, figures, pictures and notes."""

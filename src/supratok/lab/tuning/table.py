@@ -36,7 +36,7 @@ def write_outcome(setting: Setting, trials: list[Trial], folder: Path) -> Table:
             form=".0%",
         )
     for name, picture in pictures.items():
-        (folder / name).write_text(picture, encoding="utf-8")
+        write_whole(folder / name, picture)
     table = tuning_table(setting, trials, folder, importance, list(pictures))
     table.write(folder)
     write_whole(folder / WINNER, winner(setting, best(trials)))

@@ -48,6 +48,7 @@ def extend(
     `min_count` times, in `min_documents` documents (in a small corpus: one of a hundred), and keeps
     to the `boundaries`: how many words and bytes it may have, and whether it may cross the end of a
     sentence or a colon. No phrase holds a number. `reading`: see `open_corpus`."""
+    package("tokenizers", "extend")  # or an error before any work
     if add < 1:
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bases import BASES, documents
-from supratok.extend import Extension, extend, start_embeddings
+from supratok.extending import Extension, extend, start_embeddings
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -18,8 +18,8 @@ from bases import BASES, documents, hostile_text, tokenizers
 from supratok import Recipe, train
 from supratok.cli.main import main
 from supratok.corpus.split import digest, is_held_out
-from supratok.extend import Extension, extend, glue
-from supratok.extend.base import open_base
+from supratok.extending import Extension, extend, glue
+from supratok.extending.base import open_base
 from supratok.formats.huggingface.document import load
 from supratok.recipe import Boundaries
 from supratok.reference.merges import merge_loop
