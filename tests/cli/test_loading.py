@@ -45,11 +45,7 @@ def test_help_names_every_verb_and_imports_none() -> None:
     code = "from supratok.cli.main import VERBS, main\ntry: main(['--help'])\nexcept SystemExit: 0"
     modules = loaded(f"exec({code!r})")
     assert among(modules, NEEDLESS) == []
-    assert among(modules, ("supratok.cli",)) == [
-        "supratok.cli",
-        "supratok.cli.main",
-        "supratok.cli.needs",
-    ]
+    assert among(modules, ("supratok.cli",)) == ["supratok.cli", "supratok.cli.main"]
 
 
 def test_encode_and_decode_load_neither_lab_nor_rich(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..common import _core
 from ..tokenizer import Token, Tokenizer
+from ..train import shortfall
 from .show import quoted
 
 Facts = Mapping[str, Any]
@@ -26,7 +27,8 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
     reworks = report.get("afterwards", [])
     later = {name for rework in reworks for name in rework["passes"]}
     if "documents" in report:
-        yield from _shortfall(tokenizer)
+        if reason := shortfall(tokenizer.recipe, tokenizer.vocab_size):
+            yield f"warning: {reason}"
         yield _documents(report)
     first = {name: facts for name, facts in passes.items() if name not in later}
     yield from _lines(first | {name: report[name] for name in ("crossover",) if name in report})
@@ -38,18 +40,6 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
     if held_out.get("tokens"):
         yield f"held out: {_ratio(held_out, 'tokens')} characters per token"
     yield from _skipped(report)
-
-
-def _shortfall(tokenizer: Tokenizer) -> Iterator[str]:
-    asked, found = tokenizer.recipe.vocab_size, tokenizer.vocab_size
-    if found < asked:
-        times = {1: "once", 2: "twice"}
-        least = tokenizer.recipe.min_count
-        yield (
-            f"warning: asked for {asked:,} tokens, the corpus gives {found:,}: no other pair that"
-            f" may join occurs {times.get(least, f'{least:,} times')}; train on more text, or ask"
-            " for fewer"
-        )
 
 
 def summary_of_rework(tokenizer: Tokenizer) -> Iterator[str]:
