@@ -181,6 +181,14 @@ def test_a_damaged_packed_file_is_named_as_given(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{path}: ")
 
 
+def test_pieces_that_are_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "tokenizer.model"
+    peers.make_sentencepiece(path)
+    path.write_bytes(path.read_bytes().replace("▁time".encode(), b"\xe2\x96\x81t\xffme", 1))
+    with pytest.raises(ValueError, match=r"tokenizer\.model: piece \d+ is no UTF-8 text"):
+        Tokenizer.from_sentencepiece(path)
+
+
 def test_long_tokens_are_refused(tmp_path: Path) -> None:
     """The time of an encoding grows with the longest token."""
     document = bases.BASES["whole"]()

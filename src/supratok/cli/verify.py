@@ -46,6 +46,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Raises ValueError after the table if any id or text differs."""
+    if args.limit is not None and args.limit < 0:
+        raise ValueError(f"--limit={args.limit}: must be at least 0")
     found = _verify(args)
     if args.json:
         rows = [dataclasses.asdict(row) for row in found.rows]

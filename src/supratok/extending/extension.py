@@ -21,6 +21,7 @@ from typing import Any
 from ..common.files import refuse_unwritable
 from ..common.packages import package
 from ..common.shapes import check_shape
+from ..formats.export import sync_folder
 from ..formats.huggingface.document import Document
 from ..tokenizer.inputs import IDS, naming, parse_object, read_file
 from .base import Base
@@ -130,20 +131,24 @@ def stale_files(base: Base) -> list[str]:
 def write(out: Path, base: Base, document: Document, extension: Extension) -> None:
     """Write the folder, whole or not at all."""
     check_folder(out)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
-        folder = Path(safe, "folder")
-        folder.mkdir()
-        package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document)).save(
-            str(folder / "tokenizer.json")
-        )
-        (folder / FILE).write_text(extension.to_json(), encoding="utf-8")
-        config = json.dumps(config_of(base), ensure_ascii=False, indent=2)
-        (folder / _CONFIG).write_text(config + "\n", encoding="utf-8")
-        for name in _kept(base):
-            shutil.copy(name, folder)
-        if out.exists():
-            out.rmdir()
-        folder.rename(out)
+    tokenizer = package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document))
+    config = json.dumps(config_of(base), ensure_ascii=False, indent=2) + "\n"
+    texts = {"tokenizer.json": tokenizer.to_str(pretty=True), FILE: extension.to_json()}
+    try:
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
+            folder = Path(safe, "folder")
+            folder.mkdir()
+            for name, text in (texts | {_CONFIG: config}).items():
+                (folder / name).write_text(text, encoding="utf-8")
+            for kept in _kept(base):
+                shutil.copy(kept, folder)
+            sync_folder(folder)
+            if out.exists():
+                out.rmdir()
+            folder.rename(out)
+    except OSError as error:  # it names a temporary file, or none
+        why = f"{error.strerror or error}; nothing was written"
+        raise OSError(error.errno, why, str(out)) from error
 
 
 def _kept(base: Base) -> list[Path]:

@@ -64,6 +64,8 @@ def parse_model(data: bytes, proto: Any) -> Any:
     try:
         model = proto.ModelProto.FromString(data)
         for id, piece in enumerate(model.pieces):
+            if not isinstance(piece.piece, str):  # protobuf leaves it as bytes
+                raise ValueError(f"piece {id} is no UTF-8 text; download the file again")
             if len(piece.piece) > LONGEST_TOKEN or not math.isfinite(piece.score):
                 raise ValueError(
                     f"piece {id} is longer than {LONGEST_TOKEN:,} characters, or its score"
