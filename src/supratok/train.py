@@ -22,6 +22,7 @@ def train(
     threads: int | None = None,
     progress: bool | Progress = True,
     *,
+    format: str = "auto",
     text_key: str = "text",
     lang_key: str = "lang",
     lang: Languages = None,
@@ -55,6 +56,7 @@ def train(
     with (
         open_corpus(
             documents_or_paths,
+            format=format,
             text_key=text_key,
             lang_key=lang_key,
             lang=lang,

@@ -26,7 +26,7 @@ from corpora import (
     write,
 )
 from supratok.corpus import open_corpus
-from supratok.corpus.readers import Reading, read_text, split_lines
+from supratok.corpus.readers import Reading, read_text
 
 # --- Formats ---------------------------------------------------------------------------------
 
@@ -41,14 +41,16 @@ def test_round_trip(tmp_path: Path, suffix: str, packing: str) -> None:
     else:
         data = as_json(TEXTS) if "j" in suffix else "\n".join(TEXTS).encode()
     path = write(tmp_path / f"a{suffix}{packing}", PACK[packing](data))
-    assert twice(path) == twice(str(path)) == TEXTS
+    form = "auto" if suffix == ".parquet" or "j" in suffix else "lines"
+    assert twice(path, format=form) == twice(str(path), format=form) == TEXTS
 
 
 @archives
 def test_members_that_follow_one_another_are_one_text(tmp_path: Path, packing: str) -> None:
     pack = PACK[packing]
     path = write(tmp_path / f"a.txt{packing}", pack(b"one\ntw") + pack(b"") + pack(b"o\nthree\n"))
-    assert twice(path) == ["one", "two", "three"]
+    assert twice(path, format="lines") == ["one", "two", "three"]
+    assert twice(path) == ["one\ntwo\nthree\n"]
 
 
 def test_padding_and_skippable_frames(tmp_path: Path) -> None:
@@ -57,7 +59,7 @@ def test_padding_and_skippable_frames(tmp_path: Path) -> None:
         path = write(
             tmp_path / f"a.txt{packing}", PACK[packing](b"one\n") + extra + PACK[packing](b"two")
         )
-        assert twice(path) == ["one", "two"]
+        assert twice(path) == ["one\ntwo"]
 
 
 def test_large_archives_cross_blocks(tmp_path: Path) -> None:
@@ -72,8 +74,8 @@ def test_large_archives_cross_blocks(tmp_path: Path) -> None:
 def test_line_ends_and_blank_lines(tmp_path: Path) -> None:
     data = b"\xef\xbb\xbf one \r\n\r\n  \ntwo\rstill two\n\x0bthree"
     path = write(tmp_path / "a.txt", data)
-    assert twice(path) == [" one ", "two\rstill two", "\x0bthree"]
-    assert twice(write(tmp_path / "b.txt", b"last\r")) == ["last\r"]
+    assert twice(path, format="lines") == [" one ", "two\rstill two", "\x0bthree"]
+    assert twice(write(tmp_path / "b.txt", b"last\r"), format="lines") == ["last\r"]
 
 
 @packings
@@ -101,10 +103,10 @@ def test_text_key(tmp_path: Path) -> None:
 @given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))))
 def test_any_lines(texts: list[str]) -> None:
     blocks = ["\n".join(texts).encode()[at : at + 3] for at in range(0, 9999, 3)]
-    reading = Reading("text", "lang", False, False)
+    reading = Reading("text", "lang", False)
     expected = [text.removesuffix("\r") for text in texts[:-1]] + texts[-1:]
     expected = [text for text in expected if text.encode().strip()]
-    found = [text for text, _ in read_text(split_lines(iter(blocks)), "a", reading)]
+    found = [text for text, _ in read_text(blocks, "lines", "a", reading)]
     assert found == expected
 
 
@@ -113,7 +115,11 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
     feed(monkeypatch, start + as_json(TEXTS))
     assert twice("-") == TEXTS
     feed(monkeypatch, start + "\n".join(TEXTS).encode())
-    assert twice(["-"]) == TEXTS
+    assert twice(["-"], format="lines") == TEXTS
+    feed(monkeypatch, start + "\n".join(TEXTS).encode())
+    assert "".join(twice(["-"])) == start.decode("utf-8-sig") + "\n".join(TEXTS)
+    feed(monkeypatch, start + "\n\n".join(TEXTS).encode())
+    assert twice("-", whole_files=True) == [start.decode("utf-8-sig") + "\n\n".join(TEXTS)]
 
 
 def test_stdin_faults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +163,11 @@ def test_bad_json_line(tmp_path: Path, line: bytes, reason: str, words: str) -> 
 
 def test_bad_text(tmp_path: Path) -> None:
     path = write(tmp_path / "bad.txt", b"a\n\nb\xc3\n\xff\nc")
-    found = message(path)
-    assert "bad.txt, line 3: " in found and "byte offset 1" in found and SKIP in found
-    assert skips(path) == (["a", "c"], {"invalid UTF-8": 2})
+    for form in ("lines", "text"):
+        found = message(path, format=form)
+        assert "bad.txt, line 3: " in found and "byte offset 4" in found and SKIP in found
+    assert skips(path, format="lines") == (["a", "c"], {"invalid UTF-8": 2})
+    assert skips(path) == (["a\n\n"], {"invalid UTF-8": 1})
     found = message(path, whole_files=True)
     assert "bad.txt, line 3: " in found and "byte offset 4" in found and SKIP in found
     assert skips(path, whole_files=True) == ([], {"invalid UTF-8": 1})
@@ -234,7 +242,7 @@ def test_truncated_archive(tmp_path: Path, packing: str) -> None:
         path = write(tmp_path / f"cut.txt{packing}", whole[:kept])
         found = message(path)
         assert f"cut.txt{packing}: " in found and "truncated archive" in found and SKIP in found
-        documents, skipped = skips([path, later])
+        documents, skipped = skips([path, later], format="lines")
         assert skipped == {"truncated archive": 1} and documents.pop() == "later"
         assert documents == texts[: len(documents)]  # no half line
         assert len(documents) > (0 if kept < 9 else len(texts) // 4) or kept < 9

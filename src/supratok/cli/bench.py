@@ -73,7 +73,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     wanted = entries(args.tokenizers, args.sizes)
     written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
-    read = files_read([*args.files, *(args.test or [])], args.tokenizers)
+    read = files_read([*args.files, *(args.test or [])], files=args.tokenizers)
     refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],

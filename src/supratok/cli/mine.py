@@ -28,7 +28,7 @@ from ..learn.runs import count_runs
 from ..learn.seeds import Phrase, mine, total_words
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
-from .common import add_corpus_arguments, check_writable, paths
+from .common import add_corpus_arguments, check_writable, paths, print_left_out, reading_of
 from .show import new_console, new_table, quoted
 
 _TOP = 50
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
         raise ValueError(f"--top {args.top}: must be at least 1")
-    check_writable(args.out, corpus=args.files, files=[args.recipe])
+    check_writable(args.out, corpus=args.files, form=args.format, files=[args.recipe])
     with make_progress(True) as progress:
         phrases, report = _mine(args, seeds, recipe, threads, progress)
     order = _SORTS[args.sort]
@@ -122,12 +122,7 @@ def _mine(
     args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
     """Read the whole corpus twice: count its words, then the runs of frequent words."""
-    with open_corpus(
-        paths(args.files),
-        text_key=args.text_key,
-        whole_files=args.whole_files,
-        skip_bad=args.skip_bad,
-    ) as corpus:
+    with open_corpus(paths(args.files), **reading_of(args)) as corpus:
         split = Split(corpus, recipe.curation, threads, progress, hold_out=False)
         words, _ = count_words(split, recipe, threads, progress)
         known, counts = words.rows(seeds.min_count)
@@ -136,8 +131,7 @@ def _mine(
         progress.start("phrases")
         phrases, report = mine(runs, known, counts, total_words(words), seeds)
         progress.end(phrases=len(phrases))
-    for reason, count in split.skipped.items():
-        print(f"skipped {count:,} records: {reason}", file=sys.stderr)
+        print_left_out("mine", corpus)
     return phrases, report
 
 

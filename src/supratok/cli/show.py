@@ -29,6 +29,22 @@ def new_table(*columns: str) -> Table:
     return table
 
 
+def show_rows(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table or, where it does not fit, the cells of each row under one another."""
+    table = new_table(*columns)
+    for row in rows:
+        table.add_row(*row)
+    endless = console.options.update(width=1 << 20)
+    if console.measure(table, options=endless).maximum <= console.width:
+        console.print(table)
+        return
+    room = max(map(len, columns[1:]))
+    for row in rows:
+        console.print(row[0], style="bold")
+        for column, cell in zip(columns[1:], row[1:], strict=True):
+            console.print(f"  {column:<{room}}  {cell}")
+
+
 def ratio(value: float | None, digits: int = 3) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 

@@ -74,7 +74,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     job = Job(args)
-    check_writable(args.out, corpus=job.files, files=[args.recipe])
+    check_writable(args.out, corpus=job.files, form=args.format, files=[args.recipe])
     lang = _languages(args.lang or [])
     tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
     job.save(tokenizer, "learnt", summary_of(tokenizer))

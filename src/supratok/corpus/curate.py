@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Curation
-from .faults import CorpusError
 from .stream import Corpus
 
 BINS = ("low", "medium", "high")
@@ -126,7 +125,7 @@ def find_thresholds(
     for batch in with_entropies(corpus, threads, "entropies", shown):
         found.frombytes(batch.bits.tobytes())
     if not found:
-        raise CorpusError("the corpus is empty: it has no documents; check the files passed")
+        corpus.refuse_empty()
     low, high = thresholds(np.frombuffer(found), curation.low, curation.high)
     shown.end(documents=len(found), low=low, high=high)
     return dataclasses.replace(curation, low=low, high=high, by_quantile=False)

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
-from .faults import CorpusError
 from .readers import Document
 from .stream import Corpus
 
@@ -117,7 +116,7 @@ class Split:
                 self.characters += len(document.text)
                 yield document
         if self.documents == 0:
-            raise CorpusError("the corpus is empty: no documents were found; check what was passed")
+            self._corpus.refuse_empty()
         if not any(self._trained_on):
             yield from self._all_documents()
         self.skipped = dict(sorted(self._corpus.skipped.items()))
