@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -113,5 +114,7 @@ def test_quiet_commands_say_what_they_leave_out(tmp_path: Path) -> None:
     assert run(*command).stderr.decode() == line
     for verb in (("count", out, folder), ("inspect", out, "--corpus", folder)):
         assert run(*verb, "--skip-bad").stderr.decode().endswith(f": {line}")
+    done = run(*command[:-1], "--json").stderr.splitlines()[-1]
+    assert json.loads(done)["left_out"] == {"hidden": 1, "of unknown format": 1}
     small = ("prune", out, folder, "--vocab-size", 270, "--out", tmp_path / "small.json")
     assert run(*small, "--skip-bad", "--quiet").stderr.decode() == line

@@ -26,7 +26,8 @@ from corpora import (
     write,
 )
 from supratok.corpus import open_corpus
-from supratok.corpus.readers import Reading, read_text
+from supratok.corpus.readers import read_text
+from supratok.corpus.reading import Reading
 
 # --- Formats ---------------------------------------------------------------------------------
 
@@ -120,6 +121,13 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
     assert "".join(twice(["-"])) == start.decode("utf-8-sig") + "\n".join(TEXTS)
     feed(monkeypatch, start + "\n\n".join(TEXTS).encode())
     assert twice("-", whole_files=True) == [start.decode("utf-8-sig") + "\n\n".join(TEXTS)]
+
+
+def test_stdin_of_white_space_is_decided_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 2 MiB, and without joining what is read again and again."""
+    feed(monkeypatch, b" " * (5 << 20) + b'\n{"text": "a"}\n')
+    found = twice("-")
+    assert "".join(found) == " " * (5 << 20) + '\n{"text": "a"}\n'
 
 
 def test_stdin_faults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,3 +280,20 @@ def test_truncated_parquet_archive(tmp_path: Path, packing: str) -> None:
     path = write(tmp_path / f"cut.parquet{packing}", data[:-5])
     assert "truncated archive" in message(path)
     assert skips(path) == ([], {"truncated archive": 1})
+
+
+def test_parquet_columns_of_one_name_and_bad_names(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "two.parquet"
+    column = arrow.array(["a", "b"])
+    parquet.write_table(arrow.Table.from_arrays([column, column], ["text", "text"]), path)
+    found = message(path)
+    assert "two.parquet" in found and '2 columns have the name "text"' in found and SKIP in found
+    assert skips(path) == ([], {"several columns": 2})
+    names = ["text", "lang", "lang"]  # an ambiguous language is none
+    parquet.write_table(arrow.Table.from_arrays([column] * 3, names), path)
+    assert twice(path) == ["a", "b"]
+    data = as_parquet({"text": ["a"], "nnnn": ["b"]}, store_schema=False)
+    broken = write(tmp_path / "bad.parquet", data.replace(b"nnnn", b"\xff\xfe\xff\xfe"))
+    assert skips(broken) == ([], {"corrupt parquet": 1})
+    assert "bad.parquet: a corrupt parquet file" in message(broken)

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 from ..common.files import STANDARD_OUTPUT, refuse_overwriting, refuse_unwritable
 from ..common.progress import Events
-from ..corpus import Corpus, open_corpus
+from ..corpus import Corpus, CorpusError, open_corpus
 from ..corpus.kinds import DOCUMENT, FORMATS
-from ..corpus.paths import describe
+from ..corpus.paths import LeftOut, describe
 from ..tokenizer import Tokenizer, usable_threads
 from ..tokenizer.file import FILE as SUPRATOK_FILE
 
@@ -116,11 +116,15 @@ class Job:
     ) -> None:
         """Print the result: for programs with --json, for people without it."""
         out, seconds = self._args.out, round(time.monotonic() - self._began, 2)
+        left_out = self._left_out()
         if self._events:
             result = {"out": str(out), **facts, "seconds": seconds, "report": report}
-            self._events.emit("done", **result)
+            counts = {reason: len(names) for reason, names in left_out.items()}
+            self._events.emit("done", **result, left_out=counts)
             return
-        if line := self._left_out(report):
+        # Files always; records with --quiet alone, since the summary names them.
+        skipped = report.get("afterwards", [report])[-1].get("skipped")
+        if line := describe(left_out, skipped if self._args.quiet else None):
             print(line, file=sys.stderr)
         if not self._args.quiet:
             print(
@@ -130,11 +134,14 @@ class Job:
                 file=sys.stderr,
             )
 
-    def _left_out(self, report: dict[str, Any]) -> str:
-        """What was not read: files and, with --quiet, records; else the summary has those."""
-        skipped = report.get("afterwards", [report])[-1].get("skipped")
-        with open_corpus(self.files, format=self._args.format) as corpus:
-            return describe(corpus.left_out, skipped if self._args.quiet else None)
+    def _left_out(self) -> LeftOut:
+        """The files that were not read. If one has vanished meanwhile, the work is done anyway."""
+        with (
+            contextlib.suppress(CorpusError),
+            open_corpus(self.files, format=self._args.format) as corpus,
+        ):
+            return corpus.left_out
+        return {}
 
 
 def check_writable(

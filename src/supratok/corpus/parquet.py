@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from .faults import CorpusError, Fault, is_text, record_fault, value_fault
-from .readers import Document, Reading, decoded, language
+from .reading import Document, Reading, decoded, language
 from .unpack import BLOCK
 
 

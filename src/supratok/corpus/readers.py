@@ -12,48 +12,20 @@ from __future__ import annotations
 import itertools
 import json
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from .faults import CorpusError, Fault, is_text, line_fault, record_fault, value_fault
 from .kinds import BOM, is_wide
+from .parquet import read_parquet
+from .reading import Document, Reading, decoded, language
 from .records import json_array, json_lines, too_long
 from .texts import LONGEST_RECORD, split_text, without_end
 from .unpack import BLOCK, PACKED_BLOCK, unpacked
 
 _HEAD = 1 << 16  # bytes that say which encoding a file has
 _MOST_WHITE = 2 << 20  # white space at the beginning, after which to decide what standard input is
-
-
-class Document(NamedTuple):
-    """A text and, if its record names it, its language."""
-
-    text: str
-    lang: str | None = None
-
-
-@dataclass
-class Reading:
-    """One reading of a corpus: its options, and how much it has read and skipped so far."""
-
-    text_key: str
-    lang_key: str
-    skip_bad: bool
-    bytes_read: int = 0
-    line: bytes | None = None  # the line of JSON that holds the latest document
-    skipped: Counter[str] = field(default_factory=Counter)
-
-    def bad(self, place: str, fault: Fault, count: int = 1) -> None:
-        """Count a bad record, or stop at it."""
-        if not self.skip_bad:
-            raise CorpusError(
-                f"{place}: {fault.message}, or pass --skip-bad / skip_bad=True"
-                " to leave such records out and count them"
-            ) from fault
-        self.skipped[fault.reason] += count
 
 
 # --- Files and standard input ------------------------------------------------------------------
@@ -67,8 +39,6 @@ def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator
             if form != "parquet":
                 yield from _read_blocks(_peek(blocks, _HEAD), form, str(path), reading)
                 return
-            from .parquet import read_parquet
-
             if not packing:
                 yield from read_parquet(file, str(path), reading, path.stat().st_size)
             else:
@@ -227,15 +197,3 @@ def read_items(items: Iterable[object], reading: Reading) -> Iterator[Document]:
         elif text:
             lang = item.get(reading.lang_key) if isinstance(item, Mapping) else None
             yield Document(text, language(lang))
-
-
-def language(value: object) -> str | None:
-    """The language that a record names, if it is a string."""
-    return value if is_text(value) and value else None
-
-
-def decoded(data: bytes) -> str | UnicodeDecodeError:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        return error

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from .faults import CorpusError, refuse
-from .readers import Document, Reading, read_file, read_items
+from .readers import read_file, read_items
+from .reading import Document, Reading
 from .records import json_line
 
 

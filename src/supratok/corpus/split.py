@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
-from .readers import Document
+from .reading import Document
 from .stream import Corpus
 
 

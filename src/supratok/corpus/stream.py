@@ -23,7 +23,8 @@ from typing import NoReturn, TypeAlias
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
 from .paths import LeftOut, describe, expand, find_files, is_url
-from .readers import Document, Reading, read_items, read_stdin
+from .readers import read_items, read_stdin
+from .reading import Document, Reading
 from .sources import File, Items, Once, Part
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
