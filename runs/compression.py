@@ -36,7 +36,7 @@ from english import (
 from rows import claim, command, identity, write_table
 from supratok.corpus import open_corpus
 from supratok.corpus.curate import Curator
-from supratok.corpus.readers import json_line
+from supratok.corpus.records import json_line
 from supratok.corpus.split import digest
 from supratok.lab.bench import Bench, Row, compared
 from supratok.lab.report import pictures

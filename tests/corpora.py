@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
@@ -22,11 +23,12 @@ SKIP = "pass --skip-bad / skip_bad=True to leave such records out and count them
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
     ".gz": gzip.compress,
+    ".bz2": lambda data: bz2.compress(data, 1),
     ".xz": lzma.compress,
     ".zst": zstandard.ZstdCompressor().compress,
 }
 packings = pytest.mark.parametrize("packing", PACK)
-archives = pytest.mark.parametrize("packing", [".gz", ".xz", ".zst"])
+archives = pytest.mark.parametrize("packing", [".gz", ".bz2", ".xz", ".zst"])
 
 
 def as_json(texts: list[str], key: str = "text") -> bytes:

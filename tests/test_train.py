@@ -197,7 +197,7 @@ def test_shards_in_any_order(tmp_path: Path) -> None:
     documents = [text for text in prose(2, 400) if "\n" not in text]
     recipe = Recipe(vocab_size=700)
     for shard in range(4):
-        (tmp_path / f"{shard}.txt").write_text("\n".join(documents[shard::4]), encoding="utf-8")
+        (tmp_path / f"{shard}.txt").write_text("\n\n".join(documents[shard::4]), encoding="utf-8")
     paths = sorted(tmp_path.glob("*.txt"))
     saved = []
     for order in (paths, paths[::-1]):

@@ -31,6 +31,7 @@ def train(
     progress: bool | Progress = True,
     *,
     vocab_size: int | None = None,
+    format: str = "auto",
     text_key: str = "text",
     lang_key: str = "lang",
     lang: Languages = None,
@@ -68,6 +69,7 @@ def train(
     with (
         open_corpus(
             documents_or_paths,
+            format=format,
             text_key=text_key,
             lang_key=lang_key,
             lang=lang,

@@ -14,14 +14,16 @@ import pytest
 
 from commands import COMMAND, ODD, documents, good, refused, run
 from supratok import Recipe, Tokenizer, train
+from supratok.cli.compare import sample_lines
 from supratok.cli.main import VERBS, main
+from supratok.corpus import open_corpus
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A corpus, a tokenizer trained on it, and a file of odd text."""
     folder = tmp_path_factory.mktemp("cli")
-    (folder / "corpus.txt").write_text("\n".join(documents()) + "\n", encoding="utf-8")
+    (folder / "corpus.txt").write_text("\n\n".join(documents()) + "\n", encoding="utf-8")
     recipe = Recipe(vocab_size=450, special_tokens=("<|end|>",))
     train(documents(), recipe, progress=False).save(folder / "t.json")
     (folder / "odd.txt").write_bytes(ODD.encode())
@@ -266,7 +268,9 @@ def test_count(folder: Path, tmp_path: Path) -> None:
     files = (folder / "corpus.txt", records)
     found = json.loads(good("count", folder / "t.json", *files, "--json"))
     whole = (folder / "corpus.txt").read_text(encoding="utf-8")  # its newlines count
-    assert found["files"][0]["tokens"] == tokenizer.count(whole)
+    texts = list(open_corpus(folder / "corpus.txt"))  # as training reads them
+    assert "".join(texts) == whole and len(texts) == 300
+    assert found["files"][0]["tokens"] == sum(map(tokenizer.count, texts))
     assert found["files"][0]["characters"] == len(whole)
     assert found["files"][1]["tokens"] == tokenizer.count("in New York") + tokenizer.count("time")
     assert found["total"]["tokens"] == sum(file["tokens"] for file in found["files"])
@@ -281,7 +285,7 @@ def test_count_names_what_it_cannot_read(folder: Path, tmp_path: Path) -> None:
     done = run("count", folder / "t.json", records, "--skip-bad")
     assert (done.returncode, done.stderr) == (
         0,
-        f"{records}: skipped 1 records: missing key\n".encode(),
+        f"{records}: left out: 1 record: missing key\n".encode(),
     )
     assert "no such file" in refused("count", folder / "t.json", tmp_path / "absent.txt")
 
@@ -326,12 +330,41 @@ def test_compare(folder: Path, tmp_path: Path) -> None:
     assert ours["relative"] == 1.0
     assert bpe["relative"] == bpe["tokens"] / ours["tokens"] > 1.2
     assert ours["megabytes_per_second"] > 0
-    lines = (folder / "corpus.txt").read_text(encoding="utf-8").splitlines()[:2]
-    assert [split["text"] for split in found["sample"]] == [line[:300] for line in lines]
+    lines = (folder / "corpus.txt").read_text(encoding="utf-8").split("\n\n")
+    places = [lines.index(next(line for line in lines if line.startswith(split["text"])))
+              for split in found["sample"]]  # fmt: skip
+    assert 50 < places[0] < 100 < 200 < places[1] < 250  # in the middle of each half
     for split in found["sample"]:
         assert ["".join(tokens) for tokens in split["tokens"].values()] == [split["text"]] * 2
     shown = good(*command).decode()
     assert "characters/token" in shown and "|" in shown
+
+
+def test_compare_on_a_narrow_terminal(folder: Path) -> None:
+    """Rows under one another; no line is longer than the terminal."""
+    reader, writer = os.openpty()
+    command = [*COMMAND, "compare", str(folder / "odd.txt"), *[str(folder / "t.json")] * 2]
+    name = str(folder / "t.json")
+    with subprocess.Popen(
+        [*command, "--sample", "0"], stdout=writer, env=os.environ | {"COLUMNS": "40"}
+    ) as process:
+        assert process.wait(timeout=60) == 0
+    os.close(writer)
+    shown = os.read(reader, 100_000).decode()
+    os.close(reader)
+    assert shown.count("  characters/token  ") == shown.count("  lossless          yes") == 2
+    text = shown.replace(name, "")
+    assert all(len(line) <= 60 for line in text.splitlines()) and "tokenizer" not in text
+
+
+def test_the_sample_is_spread_over_the_text() -> None:
+    texts = [f"{number}\n\n" for number in range(10_000)]
+    for count in (1, 3, 10):
+        found = [int(line) for line in sample_lines(texts, count)]
+        assert len(found) == count
+        ideal = [(2 * place + 1) * 10_000 // (2 * count) for place in range(count)]
+        assert all(abs(a - b) < 400 for a, b in zip(found, ideal, strict=True))
+    assert sample_lines(["a\nb", "c"], 5) == ["a", "b", "c"] and sample_lines(["a"], 0) == []
 
 
 def test_compare_refuses_what_it_does_not_know(folder: Path, tmp_path: Path) -> None:

@@ -261,12 +261,12 @@ def test_out_holds_the_kept_records_as_they_were(
 def test_out_of_plain_text_and_twice_read_input(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "a.txt").write_text("Mañana 日本\nabababab\n", encoding="utf-8")
+    (tmp_path / "a.txt").write_text("Mañana 日本\n\nabababab\n", encoding="utf-8")
     out = tmp_path / "kept.jsonl"
     options = ("--keep", 1, 1, 1, "--by-quantile", "--low", 0.5, "--high", 0.5, "--text-key", "t")
     found = json.loads(ran(capsys, tmp_path / "a.txt", "--out", out, *options, "--json")[0])
-    assert out.read_text(encoding="utf-8") == '{"t": "Mañana 日本"}\n{"t": "abababab"}\n'
-    assert found["low"] == found["high"] == plain_entropy("Mañana 日本")
+    assert out.read_text(encoding="utf-8") == ('{"t": "Mañana 日本\\n\\n"}\n{"t": "abababab\\n"}\n')
+    assert found["low"] == found["high"] == plain_entropy("Mañana 日本\n\n")
 
 
 def test_an_interrupt_leaves_nothing(

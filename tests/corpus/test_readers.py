@@ -26,7 +26,8 @@ from corpora import (
     write,
 )
 from supratok.corpus import open_corpus
-from supratok.corpus.readers import Reading, read_text, split_lines
+from supratok.corpus.readers import read_text
+from supratok.corpus.reading import Reading
 
 # --- Formats ---------------------------------------------------------------------------------
 
@@ -41,14 +42,16 @@ def test_round_trip(tmp_path: Path, suffix: str, packing: str) -> None:
     else:
         data = as_json(TEXTS) if "j" in suffix else "\n".join(TEXTS).encode()
     path = write(tmp_path / f"a{suffix}{packing}", PACK[packing](data))
-    assert twice(path) == twice(str(path)) == TEXTS
+    form = "auto" if suffix == ".parquet" or "j" in suffix else "lines"
+    assert twice(path, format=form) == twice(str(path), format=form) == TEXTS
 
 
 @archives
 def test_members_that_follow_one_another_are_one_text(tmp_path: Path, packing: str) -> None:
     pack = PACK[packing]
     path = write(tmp_path / f"a.txt{packing}", pack(b"one\ntw") + pack(b"") + pack(b"o\nthree\n"))
-    assert twice(path) == ["one", "two", "three"]
+    assert twice(path, format="lines") == ["one", "two", "three"]
+    assert twice(path) == ["one\ntwo\nthree\n"]
 
 
 def test_padding_and_skippable_frames(tmp_path: Path) -> None:
@@ -57,7 +60,7 @@ def test_padding_and_skippable_frames(tmp_path: Path) -> None:
         path = write(
             tmp_path / f"a.txt{packing}", PACK[packing](b"one\n") + extra + PACK[packing](b"two")
         )
-        assert twice(path) == ["one", "two"]
+        assert twice(path) == ["one\ntwo"]
 
 
 def test_large_archives_cross_blocks(tmp_path: Path) -> None:
@@ -72,8 +75,8 @@ def test_large_archives_cross_blocks(tmp_path: Path) -> None:
 def test_line_ends_and_blank_lines(tmp_path: Path) -> None:
     data = b"\xef\xbb\xbf one \r\n\r\n  \ntwo\rstill two\n\x0bthree"
     path = write(tmp_path / "a.txt", data)
-    assert twice(path) == [" one ", "two\rstill two", "\x0bthree"]
-    assert twice(write(tmp_path / "b.txt", b"last\r")) == ["last\r"]
+    assert twice(path, format="lines") == [" one ", "two\rstill two", "\x0bthree"]
+    assert twice(write(tmp_path / "b.txt", b"last\r"), format="lines") == ["last\r"]
 
 
 @packings
@@ -101,10 +104,10 @@ def test_text_key(tmp_path: Path) -> None:
 @given(st.lists(st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]))))
 def test_any_lines(texts: list[str]) -> None:
     blocks = ["\n".join(texts).encode()[at : at + 3] for at in range(0, 9999, 3)]
-    reading = Reading("text", "lang", False, False)
+    reading = Reading("text", "lang", False)
     expected = [text.removesuffix("\r") for text in texts[:-1]] + texts[-1:]
     expected = [text for text in expected if text.encode().strip()]
-    found = [text for text, _ in read_text(split_lines(iter(blocks)), "a", reading)]
+    found = [text for text, _ in read_text(blocks, "lines", "a", reading)]
     assert found == expected
 
 
@@ -113,7 +116,18 @@ def test_stdin(monkeypatch: pytest.MonkeyPatch, start: bytes) -> None:
     feed(monkeypatch, start + as_json(TEXTS))
     assert twice("-") == TEXTS
     feed(monkeypatch, start + "\n".join(TEXTS).encode())
-    assert twice(["-"]) == TEXTS
+    assert twice(["-"], format="lines") == TEXTS
+    feed(monkeypatch, start + "\n".join(TEXTS).encode())
+    assert "".join(twice(["-"])) == start.decode("utf-8-sig") + "\n".join(TEXTS)
+    feed(monkeypatch, start + "\n\n".join(TEXTS).encode())
+    assert twice("-", whole_files=True) == [start.decode("utf-8-sig") + "\n\n".join(TEXTS)]
+
+
+def test_stdin_of_white_space_is_decided_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After 2 MiB, and without joining what is read again and again."""
+    feed(monkeypatch, b" " * (5 << 20) + b'\n{"text": "a"}\n')
+    found = twice("-")
+    assert "".join(found) == " " * (5 << 20) + '\n{"text": "a"}\n'
 
 
 def test_stdin_faults(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +171,11 @@ def test_bad_json_line(tmp_path: Path, line: bytes, reason: str, words: str) -> 
 
 def test_bad_text(tmp_path: Path) -> None:
     path = write(tmp_path / "bad.txt", b"a\n\nb\xc3\n\xff\nc")
-    found = message(path)
-    assert "bad.txt, line 3: " in found and "byte offset 1" in found and SKIP in found
-    assert skips(path) == (["a", "c"], {"invalid UTF-8": 2})
+    for form in ("lines", "text"):
+        found = message(path, format=form)
+        assert "bad.txt, line 3: " in found and "byte offset 4" in found and SKIP in found
+    assert skips(path, format="lines") == (["a", "c"], {"invalid UTF-8": 2})
+    assert skips(path) == (["a\n\n"], {"invalid UTF-8": 1})
     found = message(path, whole_files=True)
     assert "bad.txt, line 3: " in found and "byte offset 4" in found and SKIP in found
     assert skips(path, whole_files=True) == ([], {"invalid UTF-8": 1})
@@ -234,7 +250,7 @@ def test_truncated_archive(tmp_path: Path, packing: str) -> None:
         path = write(tmp_path / f"cut.txt{packing}", whole[:kept])
         found = message(path)
         assert f"cut.txt{packing}: " in found and "truncated archive" in found and SKIP in found
-        documents, skipped = skips([path, later])
+        documents, skipped = skips([path, later], format="lines")
         assert skipped == {"truncated archive": 1} and documents.pop() == "later"
         assert documents == texts[: len(documents)]  # no half line
         assert len(documents) > (0 if kept < 9 else len(texts) // 4) or kept < 9
@@ -264,3 +280,20 @@ def test_truncated_parquet_archive(tmp_path: Path, packing: str) -> None:
     path = write(tmp_path / f"cut.parquet{packing}", data[:-5])
     assert "truncated archive" in message(path)
     assert skips(path) == ([], {"truncated archive": 1})
+
+
+def test_parquet_columns_of_one_name_and_bad_names(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "two.parquet"
+    column = arrow.array(["a", "b"])
+    parquet.write_table(arrow.Table.from_arrays([column, column], ["text", "text"]), path)
+    found = message(path)
+    assert "two.parquet" in found and '2 columns have the name "text"' in found and SKIP in found
+    assert skips(path) == ([], {"several columns": 2})
+    names = ["text", "lang", "lang"]  # an ambiguous language is none
+    parquet.write_table(arrow.Table.from_arrays([column] * 3, names), path)
+    assert twice(path) == ["a", "b"]
+    data = as_parquet({"text": ["a"], "nnnn": ["b"]}, store_schema=False)
+    broken = write(tmp_path / "bad.parquet", data.replace(b"nnnn", b"\xff\xfe\xff\xfe"))
+    assert skips(broken) == ([], {"corrupt parquet": 1})
+    assert "bad.parquet: a corrupt parquet file" in message(broken)

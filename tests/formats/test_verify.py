@@ -112,7 +112,7 @@ def test_a_runtime_that_is_not_installed_is_named(
 
 def test_the_command_reads_files(folder: Path, tmp_path: Path, capsys: Any) -> None:
     text = tmp_path / "text.txt"
-    text.write_text("the cat\nin New York\nlow\n", encoding="utf-8")
+    text.write_text("the cat\n\nin New York\n\nlow\n", encoding="utf-8")
     base = verify(folder, runtimes=["tokenizers"]).rows[0].texts
     for options, texts in (([], 3), (["--limit", "2"], 2)):
         command = ["verify", str(folder), str(text), "--runtime", "tokenizers", "--json", *options]

@@ -32,8 +32,9 @@ def trained(rule: Any) -> Tokenizer:
 def files(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Path, Path, Path]:
     """A tokenizer, a corpus, and where to write."""
     trained(request.param).save(tmp_path / "t.json")
-    (tmp_path / "corpus.txt").write_text("\n".join(DOCUMENTS), encoding="utf-8")
-    return tmp_path / "t.json", tmp_path / "corpus.txt", tmp_path / "out.json"
+    lines = (json.dumps({"text": text}) + "\n" for text in DOCUMENTS)
+    (tmp_path / "corpus.jsonl").write_text("".join(lines), encoding="utf-8")
+    return tmp_path / "t.json", tmp_path / "corpus.jsonl", tmp_path / "out.json"
 
 
 def run(*args: object) -> int:

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
         if entry.size is None:
             open_any(entry.name)  # a file that cannot be read fails now
     written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
-    read = files_read([*args.files, *(args.test or [])], args.tokenizers)
+    read = files_read([*args.files, *(args.test or [])], files=args.tokenizers)
     refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],

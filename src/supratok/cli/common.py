@@ -12,11 +12,16 @@ from typing import Any, BinaryIO
 
 from ..common.files import STANDARD_OUTPUT, refuse_overwriting, refuse_unwritable
 from ..common.progress import Events
-from ..corpus import Corpus, open_corpus
+from ..corpus import Corpus, CorpusError, open_corpus
+from ..corpus.kinds import DOCUMENT, FORMATS
+from ..corpus.paths import LeftOut, describe
 from ..tokenizer import Tokenizer, usable_threads
 from ..tokenizer.file import FILE as SUPRATOK_FILE
 
-FILES = "files (.txt .jsonl .parquet, also .gz .zst .xz), folders, globs, or - for standard input"
+FILES = (
+    "files (.txt .jsonl .json .parquet, source code, also .gz .bz2 .xz .zst), folders, globs, or -"
+    f" for standard input. {DOCUMENT}"
+)
 OUT = "file to write, or - for standard output"
 TOKENIZER = "a supratok file, or a folder that export wrote"
 ANY_TOKENIZER = (
@@ -31,12 +36,31 @@ ANY_TOKENIZER = (
 def add_reading_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add(
+        "--format",
+        choices=FORMATS,
+        default="auto",
+        help="the format of the files: text (documents end at blank lines), lines (each line is a"
+        " document), code (each file is one), jsonl, json (also an array) or parquet (default:"
+        " auto, by their suffixes)",
+    )
+    add(
         "--text-key",
         default="text",
         metavar="KEY",
         help="the key or column of the text in JSON and parquet (default: text)",
     )
+    add(
+        "--whole-files",
+        action="store_true",
+        help="a text file is one document (default: documents end at blank lines)",
+    )
     add("--skip-bad", action="store_true", help="skip and count records that cannot be read")
+
+
+def reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options of `open_corpus` that `add_reading_arguments` added."""
+    names = ("format", "text_key", "whole_files", "skip_bad")
+    return {name: getattr(args, name) for name in names}
 
 
 def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
@@ -45,11 +69,6 @@ def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
     add("files", nargs="+", metavar="FILES", help=FILES)
     add("--threads", type=int, metavar="N", help="number of threads (default: all cores)")
     add_reading_arguments(command)
-    add(
-        "--whole-files",
-        action="store_true",
-        help="a text file is one document (default: each line is one)",
-    )
 
 
 def add_job_arguments(command: argparse.ArgumentParser, out: str = OUT) -> None:
@@ -82,9 +101,7 @@ class Job:
         self.options: dict[str, Any] = {
             "threads": args.threads,
             "progress": self._events or not args.quiet,
-            "text_key": args.text_key,
-            "whole_files": args.whole_files,
-            "skip_bad": args.skip_bad,
+            **reading_of(args),
         }
 
     def save(self, tokenizer: Tokenizer, done: str, summary: Iterable[str]) -> None:
@@ -100,10 +117,17 @@ class Job:
     ) -> None:
         """Print the result: for programs with --json, for people without it."""
         out, seconds = self._args.out, round(time.monotonic() - self._began, 2)
+        left_out = self._left_out()
         if self._events:
             result = {"out": str(out), **facts, "seconds": seconds, "report": report}
-            self._events.emit("done", **result)
-        elif not self._args.quiet:
+            counts = {reason: len(names) for reason, names in left_out.items()}
+            self._events.emit("done", **result, left_out=counts)
+            return
+        # Files always; records with --quiet alone, since the summary names them.
+        skipped = report.get("afterwards", [report])[-1].get("skipped")
+        if line := describe(left_out, skipped if self._args.quiet else None):
+            print(line, file=sys.stderr)
+        if not self._args.quiet:
             print(
                 f"{output_name(out)}: {done} in {seconds:,.1f} s",
                 *summary,
@@ -111,12 +135,22 @@ class Job:
                 file=sys.stderr,
             )
 
+    def _left_out(self) -> LeftOut:
+        """The files that were not read. If one has vanished meanwhile, the work is done anyway."""
+        with (
+            contextlib.suppress(CorpusError),
+            open_corpus(self.files, format=self._args.format) as corpus,
+        ):
+            return corpus.left_out
+        return {}
+
 
 def check_writable(
     out: Path,
     option: str = "--out",
     *,
     corpus: Iterable[str | Path] = (),
+    form: str = "auto",
     files: Iterable[str | Path | None] = (),
 ) -> None:
     """Refuse, before the work, what cannot be written, and what the command itself reads: the
@@ -124,11 +158,13 @@ def check_writable(
     if out.is_dir():
         raise ValueError(f"{option} {out}: a folder; name the file to write in it")
     refuse_unwritable(out, f"{option} {out}")
-    refuse_overwriting(out, files_read(corpus, files), f"{option} {out}")
+    refuse_overwriting(out, files_read(corpus, form, files), f"{option} {out}")
 
 
 def files_read(
-    corpus: Iterable[str | Path] = (), files: Iterable[str | Path | None] = ()
+    corpus: Iterable[str | Path] = (),
+    form: str = "auto",
+    files: Iterable[str | Path | None] = (),
 ) -> Iterator[str | Path]:
     """All files of a corpus, its folders and globs expanded, and others."""
     for path in files:
@@ -138,7 +174,7 @@ def files_read(
         for name in (SUPRATOK_FILE, "tokenizer.json", "tokenizer.model"):  # if it is a folder
             yield from (Path(path, name), Path(path, f"{name}.zst"))
     for path in corpus:
-        with open_corpus(Path(path)) as opened:
+        with open_corpus(Path(path), format=form) as opened:
             yield from opened.files
 
 
@@ -152,11 +188,6 @@ def output_name(out: Path) -> str:
 def paths(names: Iterable[str]) -> list[Path]:
     """As `Path`, so that the library refuses a misspelt file and never reads it as a text."""
     return [Path(name) for name in names]
-
-
-def open_whole(name: str, args: argparse.Namespace) -> Corpus:
-    """A corpus in which a text file is one text, its newlines included."""
-    return open_corpus(Path(name), text_key=args.text_key, whole_files=True, skip_bad=args.skip_bad)
 
 
 @contextlib.contextmanager
@@ -184,6 +215,7 @@ def write_output(data: bytes) -> None:
         rest = rest[sys.stdout.buffer.write(rest) :]
 
 
-def print_skipped(name: str, corpus: Corpus) -> None:
-    for reason, count in sorted(corpus.skipped.items()):
-        print(f"{display_name(name)}: skipped {count:,} records: {reason}", file=sys.stderr)
+def print_left_out(name: str, corpus: Corpus) -> None:
+    """One line, if a reading left anything out."""
+    if line := corpus.describe_left_out():
+        print(f"{display_name(name)}: {line}", file=sys.stderr)

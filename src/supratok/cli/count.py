@@ -8,8 +8,11 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+from pathlib import Path
 from typing import Any
 
+from ..corpus import open_corpus
+from ..corpus.kinds import DOCUMENT
 from ..formats.measure import Measure, measure, total
 from ..formats.peer import open_any
 from .common import (
@@ -17,14 +20,14 @@ from .common import (
     FILES,
     add_reading_arguments,
     display_name,
-    open_whole,
+    print_left_out,
     print_line,
-    print_skipped,
+    reading_of,
 )
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.description = "Count the tokens of files. A text file is one text, newlines included."
+    command.description = f"Count the tokens of files. {DOCUMENT}"
     add = command.add_argument
     add("tokenizer", metavar="TOKENIZER", help=ANY_TOKENIZER)
     add("files", nargs="+", metavar="FILES", help=FILES)
@@ -36,10 +39,10 @@ def run(args: argparse.Namespace) -> None:
     peer = open_any(args.tokenizer)
     rows = []
     for name in args.files:
-        with open_whole(name, args) as corpus:
+        with open_corpus(Path(name), **reading_of(args)) as corpus:
             rows.append(measure(peer, corpus, check=False))
             rows[-1].name = display_name(name)
-            print_skipped(name, corpus)
+            print_left_out(name, corpus)
     whole = total(rows)
     if args.json:
         files = [facts_of(row) for row in rows]

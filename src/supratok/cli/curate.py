@@ -23,9 +23,10 @@ import zstandard
 
 from ..common.files import STANDARD_OUTPUT, whole_file
 from ..common.progress import Progress, make_progress
-from ..corpus import Corpus, CorpusError, open_corpus
+from ..corpus import Corpus, open_corpus
 from ..corpus.curate import Curator, find_thresholds, with_entropies
-from ..corpus.readers import json_line, kind
+from ..corpus.kinds import kind
+from ..corpus.records import json_line
 from ..corpus.split import digest
 from ..recipe import Curation, Recipe
 from ..tokenizer import usable_threads
@@ -35,8 +36,9 @@ from .common import (
     display_name,
     output_name,
     paths,
+    print_left_out,
     print_line,
-    print_skipped,
+    reading_of,
 )
 from .curate_show import check_picture, draw, show
 
@@ -94,15 +96,15 @@ def run(args: argparse.Namespace) -> None:
     curation, threads = _curation(args), usable_threads(args.threads)
     if args.out:
         _packing(args.out)
-        check_writable(args.out, corpus=args.files, files=[args.recipe])
+        check_writable(args.out, corpus=args.files, form=args.format, files=[args.recipe])
     if args.picture:
-        check_picture(args.picture, args.files)
-    reading = {name: getattr(args, name) for name in ("text_key", "whole_files", "skip_bad")}
-    with open_corpus(paths(args.files), **reading) as corpus, make_progress(True) as progress:
+        check_picture(args)
+    opened = open_corpus(paths(args.files), **reading_of(args))
+    with opened as corpus, make_progress(True) as progress:
         curator = Curator(find_thresholds(corpus, curation, threads, progress))
         quantiles = _curate(corpus, curator, args, threads, progress)
         skipped = dict(sorted(corpus.skipped.items()))
-        print_skipped(_name(args.files), corpus)
+        print_left_out(_name(args.files), corpus)
     if args.out:
         args.interrupted = f"interrupted, after {output_name(args.out)} was written"
     facts = {"files": args.files, "quantiles": quantiles, **curator.report(), "skipped": skipped}
@@ -153,7 +155,7 @@ def _curate(
                     kept += 1
                     write((line or json_line({args.text_key: text})) + b"\n")
         if not found:
-            raise CorpusError("the corpus is empty: it has no documents; check the files passed")
+            corpus.refuse_empty()
     progress.end(documents=len(found), kept=kept)
     values = np.quantile(np.frombuffer(found), QUANTILES, method="inverted_cdf")
     return dict(zip(map(str, QUANTILES), values.tolist(), strict=True))
@@ -172,8 +174,8 @@ def _writer(out: Path | None) -> Iterator[Callable[[bytes], object]]:
 def _packing(out: Path) -> str:
     if str(out) == STANDARD_OUTPUT:
         return ""
-    form, packing = kind(out) or ("", "")
-    if form != "json" or packing not in _PACKERS:
+    form, packing = kind(out)
+    if form not in ("json", "jsonl") or packing not in _PACKERS:
         raise ValueError(
             f"--out {out}: name it .jsonl, .jsonl.gz or .jsonl.zst, or - for standard output"
         )

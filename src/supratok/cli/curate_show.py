@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
 from collections.abc import Mapping
@@ -120,11 +121,12 @@ def _below(columns: int, first: int, width: int, highest: int) -> list[Text]:
 # --- The picture -----------------------------------------------------------------------------
 
 
-def check_picture(path: Path, files: list[str]) -> None:
+def check_picture(args: argparse.Namespace) -> None:
     """Refuse a picture that cannot be drawn or written, before the corpus is read."""
+    path: Path = args.picture
     if path.suffix.lower() not in (".png", ".svg"):
         raise ValueError(f"--picture {path}: name it .png or .svg")
-    check_writable(path, "--picture", corpus=files)
+    check_writable(path, "--picture", corpus=args.files, form=args.format)
     package("matplotlib", "lab")
 
 

@@ -23,8 +23,9 @@ from .common import (
     TOKENIZER,
     add_reading_arguments,
     paths,
+    print_left_out,
     print_line,
-    print_skipped,
+    reading_of,
     write_output,
 )
 from .show import new_console, new_table, print_table, quoted
@@ -74,12 +75,11 @@ def run(args: argparse.Namespace) -> None:
 def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> Usage:
     """How often the files of --corpus use each id, counted a few documents at a time."""
     usage = np.zeros(tokenizer.vocab_size, dtype=np.int64)
-    files = paths(args.corpus)
-    with open_corpus(files, text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
+    with open_corpus(paths(args.corpus), **reading_of(args)) as corpus:
         documents = iter(corpus)
         while some := list(itertools.islice(documents, 256)):
             usage += tokenizer.usage(some)
-        print_skipped("--corpus", corpus)
+        print_left_out("--corpus", corpus)
     return usage
 
 

@@ -26,7 +26,7 @@ from ..learn.mine import mine_corpus
 from ..learn.seeds import Phrase
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
-from .common import add_corpus_arguments, check_writable, paths
+from .common import add_corpus_arguments, check_writable, paths, print_left_out, reading_of
 from .show import new_console, new_table, quoted
 
 _TOP = 50
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
         raise ValueError(f"--top {args.top}: must be at least 1")
-    check_writable(args.out, corpus=args.files, files=[args.recipe])
+    check_writable(args.out, corpus=args.files, form=args.format, files=[args.recipe])
     with make_progress(True) as progress:
         phrases, report = _mine(args, seeds, recipe, threads, progress)
     order = _SORTS[args.sort]
@@ -118,15 +118,9 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
 def _mine(
     args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    with open_corpus(
-        paths(args.files),
-        text_key=args.text_key,
-        whole_files=args.whole_files,
-        skip_bad=args.skip_bad,
-    ) as corpus:
+    with open_corpus(paths(args.files), **reading_of(args)) as corpus:
         phrases, report = mine_corpus(corpus, seeds, recipe, threads, progress)
-    for reason, count in report["skipped"].items():
-        print(f"skipped {count:,} records: {reason}", file=sys.stderr)
+        print_left_out("mine", corpus)
     return phrases, report
 
 

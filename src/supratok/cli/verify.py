@@ -18,7 +18,7 @@ from rich.table import Table
 
 from ..corpus import open_corpus
 from ..formats.verify import NAMES, Verification, verify
-from .common import FILES, add_reading_arguments, print_line, print_skipped
+from .common import FILES, add_reading_arguments, print_left_out, print_line, reading_of
 from .show import new_console, new_table
 
 _NOTES = (
@@ -73,10 +73,10 @@ def _verify(args: argparse.Namespace) -> Verification:
 
 def _texts(args: argparse.Namespace) -> Iterator[str]:
     for name in args.files:
-        with open_corpus(Path(name), text_key=args.text_key, skip_bad=args.skip_bad) as corpus:
+        with open_corpus(Path(name), **reading_of(args)) as corpus:
             texts = (text for document in corpus for text in _parts(document, args.lines))
             yield from itertools.islice(texts, args.limit)
-            print_skipped(name, corpus)
+            print_left_out(name, corpus)
 
 
 def _parts(document: str, lines: bool) -> list[str]:

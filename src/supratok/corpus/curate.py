@@ -27,7 +27,6 @@ from ..common import _core
 from ..common.progress import Progress, make_progress
 from ..common.threads import usable_threads
 from ..recipe import Curation
-from .faults import CorpusError
 from .stream import Corpus, Source, open_corpus
 
 BINS = ("low", "medium", "high")
@@ -148,7 +147,7 @@ def find_thresholds(
     for batch in with_entropies(corpus, threads, "entropies", shown):
         found.frombytes(batch.bits.tobytes())
     if not found:
-        raise CorpusError("the corpus is empty: it has no documents; check the files passed")
+        corpus.refuse_empty()
     low, high = thresholds(np.frombuffer(found), curation.low, curation.high)
     shown.end(documents=len(found), low=low, high=high)
     return dataclasses.replace(curation, low=low, high=high, by_quantile=False)

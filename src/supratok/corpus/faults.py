@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from typing import TypeGuard
+from typing import NoReturn, TypeGuard
 
 
 class CorpusError(ValueError):
@@ -54,10 +54,11 @@ def record_fault(record: object, key: str) -> Fault:
     return Fault("not an object", message)
 
 
-def value_fault(value: object, key: str) -> Fault:
-    """Of a value that is no text; for bytes that are not UTF-8, of the decoding error."""
+def value_fault(value: object, key: str, offset: int = 0) -> Fault:
+    """Of a value that is no text; for bytes that are not UTF-8, of the decoding error. `offset`:
+    where the bytes begin."""
     if isinstance(value, UnicodeDecodeError):
-        message = f"invalid UTF-8 at byte offset {value.start}; convert it to UTF-8"
+        message = f"invalid UTF-8 at byte offset {offset + value.start}; convert it to UTF-8"
         return Fault("invalid UTF-8", message)
     if value is None:
         return Fault("null", f'"{key}" is null; give it a text')
@@ -71,3 +72,8 @@ def value_fault(value: object, key: str) -> Fault:
 def keys(names: Iterable[object]) -> str:
     """For a message: the first twenty."""
     return ", ".join(map(str, itertools.islice(names, 20)))
+
+
+def refuse(error: OSError, name: object = None) -> NoReturn:
+    message = f"{name or error.filename}: cannot be read ({error.strerror or error})"
+    raise CorpusError(f"{message}; check the file, its permissions and its disk") from error

@@ -6,10 +6,12 @@ import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, NoReturn, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from .faults import CorpusError
-from .readers import Document, Reading, json_line, read_file, read_items
+from .faults import CorpusError, refuse
+from .readers import read_file, read_items
+from .reading import Document, Reading
+from .records import json_line
 
 
 class Items(NamedTuple):
@@ -108,7 +110,7 @@ class Once:
         stack = contextlib.ExitStack()
         self._remove = weakref.finalize(self, stack.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="supratok-"))
-        self._copy = File(Path(folder, "copy.jsonl.zst"), "json", ".zst")
+        self._copy = File(Path(folder, "copy.jsonl.zst"), "copy", ".zst")
         self._file = stack.enter_context(self._copy.path.open("wb"))
         self._writer = zstandard.ZstdCompressor(level=1).stream_writer(self._file, closefd=False)
         self._first, self._skipped_before = reading, reading.skipped.copy()
@@ -139,8 +141,3 @@ class Once:
 
 
 Part: TypeAlias = Items | File | Once
-
-
-def refuse(error: OSError, name: object = None) -> NoReturn:
-    message = f"{name or error.filename}: cannot be read ({error.strerror or error})"
-    raise CorpusError(f"{message}; check the file, its permissions and its disk") from error

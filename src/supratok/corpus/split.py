@@ -17,8 +17,7 @@ from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
 from .curate import digest as digest  # for users of this module, beside `is_held_out`
-from .faults import CorpusError
-from .readers import Document
+from .reading import Document
 from .stream import Corpus
 
 
@@ -112,7 +111,7 @@ class Split:
                 self.characters += len(document.text)
                 yield document
         if self.documents == 0:
-            raise CorpusError("the corpus is empty: no documents were found; check what was passed")
+            self._corpus.refuse_empty()
         if not any(self._trained_on):
             yield from self._all_documents()
         self.skipped = dict(sorted(self._corpus.skipped.items()))

@@ -13,17 +13,20 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import functools
 import glob
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
 from ..common.packages import install_hint, is_installed
 from .faults import CorpusError, keys
-from .readers import KNOWN, Document, Reading, kind, read_items, read_stdin
-from .sources import File, Items, Once, Part, refuse
+from .kinds import check_format, kind
+from .paths import LeftOut, describe, expand, find_files, is_url
+from .readers import read_items, read_stdin
+from .reading import Document, Reading
+from .sources import File, Items, Once, Part
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
 Languages: TypeAlias = str | Mapping[str, str] | None  # one for all, or by pattern of file names
@@ -34,12 +37,17 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
 
     `open_corpus` makes it. Each iteration is a new reading; `bytes_read` and `skipped` describe the
     latest one. `bytes_total` is set when a reading starts, and is None if it cannot be known.
+    `left_out` holds the names of the files that are not read, by reason.
     """
 
     def __init__(
-        self, parts: list[Part], new_reading: Callable[[], Reading], lang: Languages = None
+        self,
+        parts: list[Part],
+        new_reading: Callable[[], Reading],
+        lang: Languages = None,
+        left_out: LeftOut | None = None,
     ) -> None:
-        self._parts = parts
+        self._parts, self.left_out = parts, left_out or {}
         self._lang = lang
         self._new_reading = new_reading
         self._reading = new_reading()
@@ -102,6 +110,22 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         """How many records the latest reading skipped, by reason."""
         return self._reading.skipped
 
+    def describe_left_out(self) -> str:
+        """The files, and the records of the latest reading, that are left out, in one line; empty
+        if nothing is."""
+        return describe(self.left_out, self.skipped)
+
+    def refuse_empty(self) -> NoReturn:
+        """Raise after a reading without a document."""
+        if self.skipped:
+            raise CorpusError(
+                f"no document could be read ({self.describe_left_out()}); mend the files, or name"
+                " the key with --text-key and the format with --format"
+            )
+        why = self.describe_left_out()
+        found = f"no documents were found{f' ({why})' if why else ''}"
+        raise CorpusError(f"the corpus is empty: {found}; check what was passed")
+
     def close(self) -> None:
         """Remove the copies of sources that could be read only once."""
         for part in self._parts:
@@ -118,6 +142,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
 def open_corpus(
     source: Source,
     *,
+    format: str = "auto",
     text_key: str = "text",
     lang_key: str = "lang",
     lang: Languages = None,
@@ -132,15 +157,33 @@ def open_corpus(
         open_corpus(["a.txt", "b.txt"])        # two files, if both exist
         open_corpus(["one text", "another"])   # two documents
 
+    `format` is one of `kinds.FORMATS`: "auto" goes by the suffix. A text file is split into
+    documents at blank lines (see corpus/texts.py), with "lines" into its lines; with `whole_files`
+    it is one document.
+
     A record may name its language under `lang_key`. `lang` is the language of all other records,
     or of those in some files: {"*/tr/*": "tr"}.
     """
-    return Corpus(_parts(source), lambda: Reading(text_key, lang_key, whole_files, skip_bad), lang)
+    if check_format(format) == "lines" and whole_files:
+        raise CorpusError("whole_files with format='lines': choose one of them")
+    left_out: LeftOut = {}
+    named = functools.partial(_named, form=format, whole=whole_files, left_out=left_out)
+    parts = _parts(source, named)
+    _check_packages(parts)
+    return Corpus(parts, lambda: Reading(text_key, lang_key, skip_bad), lang, left_out)
 
 
-def _parts(source: Source) -> list[Part]:
+def _check_packages(parts: list[Part]) -> None:
+    """A package that is missing fails now, not when its file is reached."""
+    tables = (part for part in parts if isinstance(part, File) and part.form == "parquet")
+    if (first := next(tables, None)) is not None and not is_installed("pyarrow"):
+        hint = install_hint("parquet", "pyarrow")
+        raise CorpusError(f"{first.path}: reading it needs the package 'pyarrow': {hint}")
+
+
+def _parts(source: Source, named: Callable[[str], list[Part]]) -> list[Part]:
     if isinstance(source, (str, os.PathLike)):
-        return _named(os.fsdecode(source))
+        return named(os.fsdecode(source))
     if isinstance(source, Mapping):
         raise CorpusError(
             f"a {type(source).__name__} is not a list of documents (its keys are: {keys(source)})"
@@ -158,10 +201,21 @@ def _parts(source: Source) -> list[Part]:
             f" {keys(getattr(source, 'columns', source))}); pass one of them, such as df['text']"
         )
     if isinstance(source, (list, tuple)) and _are_paths(source):
-        return [part for path in source for part in _named(os.fsdecode(path))]
+        return [part for path in source for part in named(os.fsdecode(path))]
     if isinstance(source, Iterator):
         return [Once(lambda reading: read_items(source, reading))]
     return [Items(source)]
+
+
+def _named(name: str, form: str, whole: bool, left_out: LeftOut) -> list[Part]:
+    """The parts that a path, a folder, a glob or "-" names."""
+    if name == "-":
+        return [Once(functools.partial(read_stdin, form, whole), name)]
+    files = find_files(name, form, left_out)
+    return [
+        file._replace(form="whole") if whole and file.form in ("text", "code") else file
+        for file in files
+    ]
 
 
 def _are_paths(items: list[object] | tuple[object, ...]) -> bool:
@@ -169,60 +223,27 @@ def _are_paths(items: list[object] | tuple[object, ...]) -> bool:
     if not items or not all(isinstance(item, (str, os.PathLike)) for item in items):
         return False
     names = [item for item in items if isinstance(item, str)]
-    missing = next((name for name in names if not _exists(name)), None)
-    if missing is None or len(names) < len(items):
+    if len(names) < len(items):
         return True
-    if all(_exists(name) or (kind(name) and name.split() == [name]) for name in names):
+    missing = [name for name in names if name != "-" and not os.path.exists(name)]
+    # Decided before any glob is looked for: a list of texts must not walk the disk.
+    if not all(
+        _is_word(name) and (_looks_like_path(name) or glob.has_magic(name)) for name in missing
+    ):
+        return False
+    absent = [name for name in missing if next(expand(name), None) is None]
+    if absent and all(map(_looks_like_path, absent)):
         raise CorpusError(
-            f"{missing}: no such file, in a list that looks like paths; check the spelling, or"
+            f"{absent[0]}: no such file, in a list that looks like paths; check the spelling, or"
             " pass an iterator, iter([...]), if these strings are documents"
         )
-    return False
+    return not absent
 
 
-def _exists(name: str) -> bool:
-    return name == "-" or os.path.exists(name) or bool(_matches(name))
+def _is_word(name: str) -> bool:
+    return len(name) < 256 and name.split() == [name]
 
 
-def _matches(pattern: str) -> list[str]:
-    if "\n" in pattern or not glob.has_magic(pattern):
-        return []
-    try:
-        return glob.glob(pattern, recursive=True)
-    except ValueError:  # a character that no path may hold, such as "\0"
-        return []
-
-
-def _named(name: str) -> list[Part]:
-    """The parts that a path, a folder, a glob or "-" names."""
-    if name == "-":
-        return [Once(read_stdin, name)]
-    matches = [name] if os.path.exists(name) else _matches(name)
-    if not matches:
-        what = "no file matches" if glob.has_magic(name) else "no such file or folder"
-        raise CorpusError(f"{name!r}: {what}; check the spelling and the folder it starts from")
-    paths = {path for match in matches for path in _below(match)}
-    return [_file(path) for path in sorted(paths, key=lambda path: path.parts)]
-
-
-def _below(name: str) -> list[Path]:
-    """All files of a known format in a folder; of a file, itself."""
-    if not os.path.isdir(name):
-        return [Path(name)]
-    walk = os.walk(name, onerror=refuse)
-    paths = [Path(folder, file) for folder, _, files in walk for file in files if kind(file)]
-    if not paths:
-        raise CorpusError(f"{name}: no file of a known format in this folder; {KNOWN}")
-    return paths
-
-
-def _file(path: Path) -> File:
-    found = kind(path)
-    if found is None:
-        raise CorpusError(f"{path}: unknown suffix; rename it to say what it holds: {KNOWN}")
-    if path.exists() and not path.is_file():
-        raise CorpusError(f"{path}: not a regular file; pipe it in and read '-'")
-    if found[0] == "parquet" and not is_installed("pyarrow"):
-        hint = install_hint("parquet", "pyarrow")
-        raise CorpusError(f"{path}: reading it needs the package 'pyarrow': {hint}")
-    return File(path, *found)
+def _looks_like_path(name: str) -> bool:
+    """By a suffix of data, or as an address. (Words such as "node.js" are no paths.)"""
+    return kind(name)[0] in ("text", "jsonl", "json", "parquet") or is_url(name)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import zstandard
 
+from ...common.files import whole_file
 from ...corpus import open_corpus
 
 
@@ -20,6 +21,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def write_first(corpus: Path, documents: int, out: Path) -> None:
     """Write the first documents of a corpus to a file, as packed JSON lines."""
-    with out.open("wb") as file, zstandard.ZstdCompressor().stream_writer(file) as packed:
+    packer = zstandard.ZstdCompressor()
+    with whole_file(out) as file, packer.stream_writer(file, closefd=False) as packed:
         for text in itertools.islice(open_corpus(corpus), documents):
             packed.write(json.dumps({"text": text}, ensure_ascii=False).encode() + b"\n")
