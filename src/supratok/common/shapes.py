@@ -41,8 +41,8 @@ def _check(values: Sequence[Any], shape: Any, name: Callable[[int], str]) -> Non
         shape = shape() if values else Any
     if shape is Any:
         return
-    bad = next((place for place, value in enumerate(values) if not _fits(value, shape)), None)
-    if bad is not None:
+    if not _all_fit(values, shape):
+        bad = next(place for place, value in enumerate(values) if not _all_fit([value], shape))
         where = name(bad).removeprefix(".") or "the document"
         raise ValueError(f"{where} must be {_words(shape)}, not {reprlib.repr(values[bad])}")
     if isinstance(shape, tuple):
@@ -87,14 +87,16 @@ def _in_object(name: Callable[[int], str], outer: int, value: dict[str, Any], pl
     return f"{name(outer)}[{reprlib.repr(list(value)[place])}]"
 
 
-def _fits(value: object, shape: Any) -> bool:
+def _all_fit(values: Sequence[Any], shape: Any) -> bool:
+    """Whether all values are of the kind, without a look inside; in few calls, so fast."""
+    kinds = set(map(type, values))
     if isinstance(shape, range):
-        return type(value) is int and value in shape
+        return kinds <= {int} and (not values or (min(values) in shape and max(values) in shape))
     if isinstance(shape, tuple):
-        return type(value) is list and len(value) == len(shape)
+        return kinds <= {list} and set(map(len, values)) <= {len(shape)}
     if shape is float:
-        return type(value) is not bool and isinstance(value, (float, int)) and abs(value) < _LARGEST
-    return type(value) is (shape if isinstance(shape, type) else type(shape))
+        return kinds <= {int, float} and all(abs(value) < _LARGEST for value in values)
+    return kinds <= {shape if isinstance(shape, type) else type(shape)}
 
 
 def _words(shape: Any) -> str:

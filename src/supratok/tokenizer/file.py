@@ -73,23 +73,18 @@ _SHAPE = {"recipe": {str: Any}, "report": {str: Any}, "tokens": [(str, range(1 <
 
 
 def _check_tokens(rows: list[Row]) -> None:
-    known = set(get_args(Birth))
-    seen = set[str]()
-    for place, (text, _, born) in enumerate(rows):
-        if born not in known:
-            raise ValueError(
-                f"tokens[{place}] was made by {born!r:.40}, a pass that does not exist"
-            )
-        if not text or text in seen or len(text) > LONGEST_TOKEN // 4:
-            _check_text(place, text, text in seen)
-        seen.add(text)
-
-
-def _check_text(place: int, text: str, twice: bool) -> None:
-    if twice or not text:
-        raise ValueError(f"tokens[{place}] is {'empty' if not text else 'listed twice'}")
-    if len(text.encode()) > LONGEST_TOKEN:
-        raise ValueError(f"tokens[{place}] has more than {LONGEST_TOKEN:,} bytes")
+    """Refuse texts that are empty, too long or listed twice, and passes that do not exist."""
+    if unknown := {born for _, _, born in rows} - set(get_args(Birth)):
+        raise ValueError(f"a token was made by {min(unknown)!r:.40}, which is no pass of training")
+    places = {text: place for place, (text, _, _) in enumerate(rows)}
+    for place, (text, _, _) in enumerate(rows) if len(places) < len(rows) else ():
+        if places[text] != place:
+            raise ValueError(f"tokens[{place}] and tokens[{places[text]}] are the same")
+    if "" in places:
+        raise ValueError(f"tokens[{places['']}] is empty")
+    for text in (text for text in places if len(text) > LONGEST_TOKEN // 4):
+        if len(text.encode()) > LONGEST_TOKEN:
+            raise ValueError(f"tokens[{places[text]}] has more than {LONGEST_TOKEN:,} bytes")
 
 
 def _no_tokenizer(found: bytes | dict[str, Any]) -> str:

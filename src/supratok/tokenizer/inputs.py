@@ -8,6 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -107,12 +108,8 @@ def parse_object(data: bytes) -> dict[str, Any]:
         raise ValueError("not a JSON object")
     level: list[Any] = [document]
     for _ in range(MOST_LEVELS):
-        level = [inner for outer in level for inner in _inside(outer)]
+        inside = (outer.values() if type(outer) is dict else outer for outer in level)
+        level = [inner for inner in chain.from_iterable(inside) if type(inner) in (list, dict)]
     if level:
         raise ValueError(f"nested more than {MOST_LEVELS} levels deep")
     return document
-
-
-def _inside(outer: Any) -> list[Any]:
-    values = outer.values() if isinstance(outer, dict) else outer
-    return [inner for inner in values if isinstance(inner, (dict, list))]

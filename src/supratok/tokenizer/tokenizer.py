@@ -320,7 +320,8 @@ class Tokenizer(Vocabulary):
     ) -> Exported:
         """Write a folder for other programs: `formats` of "huggingface", "sentencepiece", "gguf",
         or all that apply. `roles` are those of `formats.listing.Roles`: bos, eos, pad and unk name
-        special tokens, add_bos and add_eos put them around each text, chat_template is Jinja.
+        special tokens, which are added after the last id if they are missing; add_bos and add_eos
+        put them around each text, chat_template is Jinja.
 
         Every installed runtime then reads the folder; if one disagrees, nothing is written.
 
