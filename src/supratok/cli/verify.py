@@ -19,7 +19,7 @@ from rich.table import Table
 from ..corpus import open_corpus
 from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_line, print_skipped
-from .show import new_console, new_table
+from .show import new_console, new_table, print_table
 
 _NOTES = "It checks the programs that are installed; for all: pip install supratok[verify]."
 
@@ -80,7 +80,7 @@ def _parts(document: str, lines: bool) -> list[str]:
 
 def show_verification(found: Verification) -> None:
     console = new_console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     for note in found.notes():
         console.print(note)
 
