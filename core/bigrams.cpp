@@ -144,7 +144,7 @@ double bigram_entropy(std::string_view text) {
 
 std::vector<double> bigram_entropies(const Texts& texts, size_t threads) {
   std::vector<double> bits(texts.size());
-  in_parallel(texts.size(), threads, [&](size_t i) { bits[i] = bigram_entropy(texts[i]); });
+  in_parallel(texts.size(), threads, [&](size_t i) { bits[i] = bigram_entropy(texts[i]); }, [] {});
   return bits;
 }
 

@@ -1,8 +1,13 @@
 // The files bind*.cpp are the only ones that know Python: arguments in, results out.
 #include "bind.hpp"
 
+#include <cstdlib>
+
 NB_MODULE(_core, m) {
   m.doc() = "The mechanism of supratok: counting, merging, encoding.";
+  // A program may exit while a daemon thread uses the core: that is no leak to report.
+  nanobind::set_leak_warnings(std::getenv("SUPRATOK_LEAK_WARNINGS") != nullptr);
+  supratok::claim_variables();
   supratok::bind_text(m);
   supratok::bind_words(m);
   supratok::bind_encode(m);

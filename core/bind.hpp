@@ -25,10 +25,10 @@ inline std::string_view view(nanobind::handle text) {
 
 namespace nanobind::detail {
 
-// A str is read as a view, and a list of str as views or copies. They are read when the function is
-// called, for only then may Python's error go up.
+// A str is read as a view, a list of str as views or copies, a sequence of numbers as a copy. They
+// are read when the function is called, for only then may an error go up.
 template <class Value_>
-struct text_caster {
+struct source_caster {
   using Value = Value_;
   template <class>
   using Cast = Value;
@@ -41,7 +41,7 @@ struct text_caster {
 };
 
 template <>
-struct type_caster<std::string_view> : text_caster<std::string_view> {
+struct type_caster<std::string_view> : source_caster<std::string_view> {
   static constexpr auto Name = const_name("str");
   bool from_python(handle given, uint8_t, cleanup_list*) noexcept {
     source = borrow(given);
@@ -55,7 +55,7 @@ struct type_caster<std::string_view> : text_caster<std::string_view> {
 
 template <class Text>
   requires std::is_convertible_v<std::string_view, Text> || std::is_same_v<Text, std::string>
-struct type_caster<std::vector<Text>> : text_caster<std::vector<Text>> {
+struct type_caster<std::vector<Text>> : source_caster<std::vector<Text>> {
   static constexpr auto Name = const_name("list[str]");
   bool from_python(handle given, uint8_t, cleanup_list*) noexcept {
     this->source = borrow(given);
@@ -76,11 +76,26 @@ struct type_caster<std::vector<Text>> : text_caster<std::vector<Text>> {
 // A vector of numbers comes from any sequence and goes out as a NumPy array.
 template <class T>
   requires std::is_arithmetic_v<T>
-struct type_caster<std::vector<T>> : list_caster<std::vector<T>, T> {
+struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
+  static constexpr auto Name =
+      const_name("collections.abc.Sequence[") + make_caster<T>::Name + const_name("]");
+  bool from_python(handle given, uint8_t, cleanup_list*) noexcept {
+    this->source = borrow(given);
+    return PySequence_Check(given.ptr());
+  }
   static handle from_cpp(std::vector<T> values, rv_policy, cleanup_list*) {
     auto* kept = new std::vector<T>(std::move(values));
     capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return cast(ndarray<numpy, T, ndim<1>>(kept->data(), {kept->size()}, owner)).release();
+  }
+  operator std::vector<T>() {
+    std::vector<T> all;
+    for (handle number : this->source)
+      if (T value; try_cast(number, value))
+        all.push_back(value);
+      else
+        throw type_error("a sequence holds something that is no number of the right size");
+    return all;
   }
 };
 
@@ -91,7 +106,60 @@ namespace supratok {
 namespace nb = nanobind;
 using namespace nb::literals;
 
-using Released = nb::call_guard<nb::gil_scoped_release>;
+// Calls what calls Python. While the interpreter exits, Python ends a daemon thread that asks for
+// the GIL; up to version 3.13 by unwinding its stack, which aborts the process at the first frame
+// that lets no exception through. So such a thread stays here until the process ends.
+template <class Call>
+auto in_python(Call call) {
+  try {
+    return call();
+  } catch (const std::exception&) {
+    throw;
+  } catch (...) {
+    while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+}
+
+// Releases the GIL. Work that breathes takes it for a moment now and then: a signal ends the work.
+class Unlocked {
+ public:
+  Unlocked() : state_(PyEval_SaveThread()) {}
+  ~Unlocked() { lock(); }
+
+  // Calls act() with the GIL.
+  template <class Act>
+  void locked(Act act) {
+    const Watched unwatched(nullptr);  // Python may run code that uses the core
+    lock();
+    struct Unlock {
+      PyThreadState*& state;
+      ~Unlock() { state = PyEval_SaveThread(); }
+    } unlock{state_};
+    in_python(act);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void lock() {
+    in_python([&] { PyEval_RestoreThread(state_); });
+  }
+  void poll() {
+    const auto start = Clock::now();
+    if (start < next_) return;
+    locked([&] {
+      // Waiting for a busy GIL takes up a small part of the time.
+      next_ = start + kBreath + 20 * (Clock::now() - start);
+      if (PyErr_CheckSignals()) throw nb::python_error();
+    });
+  }
+
+  PyThreadState* state_;
+  inline static thread_local Clock::time_point next_{};
+  const Watch poll_ = [this] { poll(); };
+  const Watched watched_{&poll_};
+};
+
+using Released = nb::call_guard<Unlocked>;
 using Strings = std::vector<std::string>;
 using OptionalCounts = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig>>;
 
@@ -105,12 +173,16 @@ inline const int64_t* checked(const OptionalCounts& numbers, size_t texts) {
 inline void count_all(std::function<void(const Texts&)> count, nb::iterable documents,
                       size_t threads) {
   Counting counting(std::move(count), threads);
-  for (nb::handle document : documents) {
+  const nb::object reader = in_python([&] { return nb::object(nb::iter(documents)); });
+  while (true) {
+    const nb::object document = in_python([&] { return nb::steal(PyIter_Next(reader.ptr())); });
+    if (PyErr_Occurred()) throw nb::python_error();
+    if (!document.is_valid()) break;
     if (!counting.add(view(document))) continue;
-    nb::gil_scoped_release released;
+    const Unlocked released;
     counting.hand_over();
   }
-  nb::gil_scoped_release released;
+  const Unlocked released;
   counting.finish();
 }
 

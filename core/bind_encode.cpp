@@ -25,7 +25,7 @@ Counts to_array(const Ids& ids) {
 // Releases the GIL only if the text is long enough to be worth it.
 Ids encode(const Encoder& encoder, std::string_view text) {
   Ids ids;
-  std::optional<nb::gil_scoped_release> released;
+  std::optional<Unlocked> released;
   if (text.size() > 4096) released.emplace();
   encoder.encode(text, ids);
   return ids;
@@ -34,12 +34,25 @@ Ids encode(const Encoder& encoder, std::string_view text) {
 nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads, bool arrays) {
   nb::list results;
   for (size_t i = 0; i < texts.size(); ++i) results.append(nb::none());
-  nb::gil_scoped_release released;
-  encode_all(encoder, texts, threads, [&](size_t first, std::vector<Ids> ids) {
-    nb::gil_scoped_acquire held;
-    for (size_t i = 0; i < ids.size(); ++i)
-      results[first + i] = arrays ? nb::cast(to_array(ids[i])) : to_list(ids[i]);
-  });
+  std::vector<std::pair<size_t, std::vector<Ids>>> ready;
+  std::mutex lock;
+  Unlocked released;
+  const auto add = [&](size_t first, std::vector<Ids> ids) {
+    const std::lock_guard guard(lock);
+    ready.emplace_back(first, std::move(ids));
+  };
+  const auto collect = [&] {  // only the calling thread touches Python
+    std::unique_lock guard(lock);
+    const auto some = std::exchange(ready, {});
+    guard.unlock();
+    if (some.empty()) return;
+    released.locked([&] {
+      for (const auto& [first, ids] : some)
+        for (size_t i = 0; i < ids.size(); ++i)
+          results[first + i] = arrays ? nb::cast(to_array(ids[i])) : to_list(ids[i]);
+    });
+  };
+  encode_all(encoder, texts, threads, add, collect);
   return results;
 }
 
@@ -60,6 +73,7 @@ void bind_surveys(nb::module_& m) {
 }  // namespace
 
 void bind_encode(nb::module_& m) {
+  m.attr("MOST_TOKENS") = TrieSlots::kMostNodes;
   nb::class_<Encoder>(m, "Encoder")
       .def(nb::init<Strings, const Counts&, bool, uint32_t, Ids, const Ids&>(), "entries"_a,
            "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
@@ -86,7 +100,7 @@ void bind_encode(nb::module_& m) {
           [](const Encoder& self, const Texts& texts, size_t threads,
              const OptionalCounts& weights) {
             const int64_t* numbers = checked(weights, texts.size());
-            nb::gil_scoped_release released;
+            const Unlocked released;
             return usage(self, texts, threads, numbers);
           },
           "texts"_a, "threads"_a, "weights"_a = nb::none(),
@@ -98,7 +112,7 @@ void bind_encode(nb::module_& m) {
             return nb::bytes(bytes.data(), bytes.size());
           },
           "ids"_a)
-      .def("parts_without", &Encoder::parts_without,
+      .def("parts_without", &Encoder::parts_without, Released(),
            "By entry, the fewest other entries that its text can be written with.")
       .def("states", &Encoder::states,
            "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")

@@ -13,7 +13,7 @@ Sequences of_words(WordTable& words, const Numbers& alphabet, const Bigrams* big
                    const Texts& changes, const OptionalCounts& by) {
   const int64_t* numbers = checked(by, changes.size());
   if (!numbers && !changes.empty()) throw nb::value_error("as many numbers as texts");
-  nb::gil_scoped_release released;
+  const Unlocked released;
   TextCounts changed(true);
   for (size_t i = 0; i < changes.size(); ++i)
     changed.add(changes[i], hash_bytes(changes[i]), numbers[i]);

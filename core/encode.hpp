@@ -13,17 +13,21 @@ namespace supratok {
 class Encoder {
  public:
   static constexpr uint32_t kNone = Entries::kNone;
+  static constexpr uint32_t kMostIds = 1 << 24;  // twice as many as a trie has nodes
 
   // `weights` say how often each entry is expected, which matters for speed alone. Ids: byte b is
   // first_id + b, entry i is first_id + 256 + i; or, where `ids` are given, those of the bytes and
   // then of the entries. `tied` entries share a rank under the merges rule.
   Encoder(std::vector<std::string> entries, const Counts& weights, bool fewest, uint32_t first_id,
           Numbers ids, const Numbers& tied)
-      : entries_(std::move(entries), weights), by_fewest_(fewest), fewest_(entries_),
-        merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
+      : entries_(std::move(entries), weights), merges_(size()), first_id_(first_id),
+        ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
     if (!ids_.empty()) number();
-    if (by_fewest_) return;
+    if (fewest) {
+      fewest_.emplace(entries_);
+      return;
+    }
     merges_.learn(entries_, tied);
     Texts reachable(entries_.texts.begin(), entries_.texts.end());
     for (uint32_t e = 0; e < size(); ++e)
@@ -36,8 +40,8 @@ class Encoder {
   void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
     ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
-    if (by_fewest_)
-      fewest_.encode(entries_, text, true, ids);
+    if (fewest_)
+      fewest_->encode(entries_, text, true, ids);
     else
       merges_.encode(entries_, text, ids);
     // Each kNone becomes the byte at its place; then entries become ids.
@@ -57,10 +61,10 @@ class Encoder {
   }
 
   size_t count(std::string_view text) const {  // of tokens
-    static thread_local Numbers tokens;
-    tokens.clear();
-    return by_fewest_ ? fewest_.encode(entries_, text, false, tokens)
-                      : merges_.encode(entries_, text, tokens);
+    Scratch<uint32_t, 2> tokens(0);
+    tokens.values.clear();
+    return fewest_ ? fewest_->encode(entries_, text, false, tokens.values)
+                   : merges_.encode(entries_, text, tokens.values);
   }
 
   // The bytes of an id that it knows: of an entry or a byte, not of a special token.
@@ -82,7 +86,7 @@ class Encoder {
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The two entries that the merges rule makes `entry` from; none for the alphabet.
   std::optional<std::pair<uint32_t, uint32_t>> parts(uint32_t entry) const {
-    const Merges::Piece& piece = merges_.pieces[entry];
+    const Merges::Piece& piece = merges_.pieces.at(entry);
     if (piece.left == kNone) return {};
     return std::pair(piece.left, piece.right);
   }
@@ -93,7 +97,9 @@ class Encoder {
     if (ids_.size() != 256 + size())
       throw std::invalid_argument("as many ids as bytes and entries");
     const uint32_t last = *std::max_element(ids_.begin(), ids_.end());
-    if (last >= kNone) throw std::invalid_argument("an id is too large");
+    if (last > kMostIds)
+      throw std::invalid_argument("the id " + std::to_string(last) + " is too large: at most " +
+                                  std::to_string(kMostIds));
     places_.assign(last + 1, kNone);
     for (uint32_t place = 0; place < ids_.size(); ++place)
       if (std::exchange(places_[ids_[place]], place) != kNone)
@@ -101,8 +107,7 @@ class Encoder {
   }
 
   Entries entries_;
-  bool by_fewest_;
-  Fewest fewest_;
+  std::optional<Fewest> fewest_;  // or by merges
   Merges merges_;
   std::array<char, 256> bytes_;
   uint32_t first_id_;
@@ -113,9 +118,11 @@ class Encoder {
 using Ids = Numbers;
 
 // Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
-// order and on any thread, where ids[i] belong to text first + i.
-template <class Ready>
-void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Ready ready) {
+// order and on any thread, where ids[i] belong to text first + i. The calling thread also calls
+// collect(), as often as in_parallel does.
+template <class Ready, class Collect>
+void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Ready ready,
+                Collect collect) {
   constexpr size_t kPortion = 1 << 17;  // bytes: `ready` is called once for many short texts
   std::vector<size_t> ends{0};
   for (size_t i = 0, bytes = 0; i < texts.size(); ++i) {
@@ -124,12 +131,14 @@ void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Read
     ends.push_back(i + 1);
     bytes = 0;
   }
-  in_parallel(ends.size() - 1, threads, [&](size_t portion) {
+  const auto encode = [&](size_t portion) {
     const size_t first = ends[portion];
     std::vector<Ids> ids(ends[portion + 1] - first);
     for (size_t i = 0; i < ids.size(); ++i) encoder.encode(texts[first + i], ids[i]);
     ready(first, std::move(ids));
-  });
+    breathe();
+  };
+  in_parallel(ends.size() - 1, threads, encode, collect);
 }
 
 // How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
@@ -138,11 +147,12 @@ inline Counts usage(const Encoder& encoder, const Texts& texts, size_t threads,
                     const int64_t* weights) {
   Counts uses(encoder.end_id());
   std::mutex lock;
-  encode_all(encoder, texts, threads, [&](size_t first, const std::vector<Ids>& ids) {
+  const auto add = [&](size_t first, const std::vector<Ids>& ids) {
     const std::lock_guard guard(lock);
     for (size_t i = 0; i < ids.size(); ++i)
       for (const uint32_t id : ids[i]) uses[id] += weights ? weights[first + i] : 1;
-  });
+  };
+  encode_all(encoder, texts, threads, add, [] {});
   return uses;
 }
 

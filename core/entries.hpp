@@ -12,17 +12,20 @@ inline bool is_char(std::string_view text) {
 
 struct Entries {
   static constexpr uint32_t kNone = Trie::kNone;
+  static constexpr size_t kMostBytes = 4096;  // of a token; encoding tries all of them at a place
 
   Entries(std::vector<std::string> list, const Counts& weights)
       : texts(std::move(list)), sizes(texts.size()), trie({texts.begin(), texts.end()}, weights) {
     for (uint32_t e = 0; e < texts.size(); ++e) {
       const std::string& text = texts[e];
       if (text.empty()) throw std::invalid_argument("an empty token");
+      if (text.size() > kMostBytes)
+        throw std::invalid_argument("a token of " + std::to_string(text.size()) +
+                                    " bytes: at most " + std::to_string(kMostBytes));
       if (trie.find(text) != e)
         throw std::invalid_argument("the token '" + text + "' is listed twice");
       if (e && is_char(text) && !is_char(texts[e - 1]))
         throw std::invalid_argument("the character '" + text + "' must rank before all tokens");
-      if (text.size() > 0xffff) throw std::invalid_argument("a token of more than 65535 bytes");
       sizes[e] = static_cast<uint16_t>(text.size());
     }
   }

@@ -59,7 +59,8 @@ class FlatIndex {
     __builtin_prefetch(&slots_[static_cast<uint32_t>(hash) & mask_]);
   }
 
-  // Finds a number as above; if there is none, adds `fresh` and returns it.
+  // Finds a number as above; if there is none, adds `fresh` and returns it. If memory runs out, the
+  // table stays as it is.
   template <class Same>
   uint32_t find_or_add(uint64_t hash, uint32_t fresh, Same same) {
     const auto tag = static_cast<uint32_t>(hash);
@@ -67,8 +68,12 @@ class FlatIndex {
       Slot& slot = slots_[i];
       if (slot.number == kNone) {
         if (fresh == kNone) throw std::length_error("more than 4 billion entries in one table");
+        if (used_ == most_) {
+          grow();
+          return find_or_add(hash, fresh, same);
+        }
+        ++used_;
         slot = {fresh, tag};
-        if (++used_ > most_) grow();
         return fresh;
       }
       if (slot.tag == tag && same(slot.number)) return slot.number;
@@ -109,6 +114,7 @@ class FlatCounts {
   // Adds to the count of a key; returns the key's number, by the order in which keys first came.
   uint32_t add(uint64_t key, int64_t count) {
     const auto fresh = static_cast<uint32_t>(entries_.size());
+    if (fresh == entries_.capacity()) entries_.reserve(entries_.size() * 2 + 64);
     const uint32_t number =
         index_.find_or_add(mix(key), fresh, [&](uint32_t i) { return entries_[i].key == key; });
     if (number == fresh) entries_.push_back({key, 0});

@@ -53,15 +53,22 @@ inline void return_freed_memory() {
 #endif
 }
 
-// Room for `size` values, not initialised, that the thread keeps for the next call with the same
-// kUse. It does not keep the memory that one very long text needed.
+// At least `size` values, not initialised. The thread keeps the memory for its next use of the same
+// kind, unless one very long text needed it. A use inside another has memory of its own.
 template <class T, int kUse>
-T* scratch(size_t size) {
-  static thread_local std::vector<T> buffer;
-  if (buffer.size() > (1u << 22) && buffer.size() > 4 * size) std::vector<T>().swap(buffer);
-  if (buffer.size() < size) buffer.resize(size);
-  return buffer.data();
-}
+struct Scratch {
+  explicit Scratch(size_t size) : values(std::move(kept())) {
+    if (values.size() < size) values.resize(size);
+  }
+  ~Scratch() {
+    if (values.capacity() <= 1u << 22) kept() = std::move(values);
+  }
+  static std::vector<T>& kept() {
+    static thread_local std::vector<T> values;
+    return values;
+  }
+  std::vector<T> values;
+};
 
 template <class T>
 using LargeVector = std::vector<T, LargePages<T>>;

@@ -57,6 +57,7 @@ class Merger {
   }
 
   // Makes up to `count` more merges; fewer when no pair is left that was seen min_count times.
+  // It may be stopped between two merges. If memory runs out within one, there are no more.
   size_t run(size_t count) {
     size_t done = 0;
     while (done < count && !heap_.empty()) {
@@ -64,8 +65,14 @@ class Merger {
       const int64_t now = pairs_[top.pair].count;
       if (now < min_count_) continue;
       if (now == top.count) {
-        apply(top.pair);
+        try {
+          apply(top.pair);
+        } catch (...) {
+          heap_.clear();
+          throw;
+        }
         ++done;
+        breathe();
       } else {  // it fell since it was pushed
         push(top.pair);
       }
@@ -204,7 +211,7 @@ class Merger {
     const auto& cells = sequences_.cells;
     const auto each_pair = [&](auto visit) {
       sequences_.each_band([&](size_t start, size_t end, int64_t weight) {
-        for (size_t i = start; i + 1 < end; ++i)
+        for (size_t i = start; i + 1 < end; breathe(++i))
           if (cells[i] != kGap && cells[i + 1] != kGap) visit(i, weight);
       });
     };

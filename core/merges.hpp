@@ -92,6 +92,7 @@ class Merges {
   void learn_parts(const Entries& entries) {
     Numbers tokens;
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
+      breathe(e);
       const std::string& text = entries.texts[e];
       if (is_char(text)) continue;  // the alphabet has no parts
       tokens.clear();
@@ -188,13 +189,15 @@ class Merges {
   // Uses only entries ranked before `limit`, while building.
   template <bool kBuilding, bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
-    uint64_t* const dead = scratch<uint64_t, 0>(text.size() / 64 + 1);  // no encoding passes there
+    Scratch<uint64_t, 0> scratch(text.size() / 64 + 1);
+    uint64_t* const dead = scratch.values.data();  // no encoding passes there
     std::fill_n(dead, text.size() / 64 + 1, 0);
     const char* const end = text.data() + text.size();
     const size_t start = out.size();
     size_t fence = start;  // no token before this one can join the next
-    size_t at = 0;
+    size_t at = 0, pause = kPause;
     while (at < text.size()) {
+      if (at >= pause) breathe(), pause = at + kPause;
       uint32_t token = usable<kBuilding>(entries.longest(text.data() + at, end), limit);
       if (token == kNone) {
         const size_t bytes = char_bytes(text[at]);
@@ -225,6 +228,7 @@ class Merges {
     return out.size() - start;
   }
 
+  static constexpr size_t kPause = 1 << 16;
   Numbers ranks_;                       // by entry; empty: no two share one
   FlatIndex joins_;                     // of entries, by the hash of their parts
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here

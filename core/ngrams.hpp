@@ -42,6 +42,7 @@ class Ngrams {
     FlatCounts pairs;
     sequences_.each_band([&](size_t start, size_t end, int64_t weight) {
       for (size_t i = start; i < end; ++i) {
+        breathe(i);
         if (i + kAhead + 1 < end)
           pairs.prefetch(FlatCounts::pair(cells[i + kAhead], cells[i + kAhead + 1]));
         // Invariant: the last cell of a band is a gap.
@@ -61,8 +62,7 @@ class Ngrams {
     for (uint32_t p = 0; p < pairs.size(); ++p)
       if (pairs[p].count >= min_count_) kept.push_back(p);
     // Numbers of a level are in the order of their symbols, so those of the pairs are too.
-    std::sort(kept.begin(), kept.end(),
-              [&](uint32_t a, uint32_t b) { return pairs[a].key < pairs[b].key; });
+    sort(kept, [&](uint32_t a, uint32_t b) { return pairs[a].key < pairs[b].key; });
     if (symbols_ + counts.size() + kept.size() >= kGap)
       throw std::length_error("more than 4 billion frequent n-grams; raise the least count");
     for (const uint32_t p : kept) {
@@ -83,6 +83,7 @@ class Ngrams {
     sequences_.each_band([&](size_t start, size_t end, int64_t) {
       sequences_.bands[band++].start = static_cast<uint32_t>(out);
       for (size_t i = start; i < end; ++i) {
+        breathe(i);
         const uint32_t cell = cells[i] == kGap ? kGap : numbers[cells[i]];
         if (cell != kGap)
           cells[out++] = cell;

@@ -47,6 +47,7 @@ class SpanTable {
     Counts by_class(static_cast<size_t>(CharClass::Extend) + 1);
     std::vector<Unit> units;
     for (const std::string_view document : documents) {
+      breathe();
       read(document, units);
       for (size_t i = 0; i < units.size(); ++i) {
         const size_t most = std::min(max_words_, units.size() - i);
@@ -75,6 +76,7 @@ class SpanTable {
   void add(const Texts& documents) {
     static thread_local std::vector<Unit> units;
     static thread_local Numbers last_in;  // the document, from 1, that had it last
+    if (occurrences_.size() != size()) throw std::logic_error("`find` was stopped");
     last_in.assign(documents_.size(), 0);
     Counts stretches(max_words_);
     const auto add_to = [](int64_t& total, int64_t more) {
@@ -243,7 +245,7 @@ class NeighbourTable {
     neighbours_.each([&](std::string_view text, int64_t count) {
       rows.emplace_back(as_numbers(text.substr(0, sizeof(uint32_t)))[0], count);
     });
-    std::sort(rows.begin(), rows.end());  // so that sums do not depend on the table's order
+    sort(rows, std::less());  // so that sums do not depend on the table's order
     std::array<std::vector<double>, 4> summary;
     for (auto& column : summary) column.assign(size_, 0.0);
     for (size_t i = 0, end; i < rows.size(); i = end) {

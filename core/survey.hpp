@@ -91,7 +91,7 @@ class Neighbours {
       const Numbers pair = as_numbers(key);
       if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
     });
-    std::sort(found.begin(), found.end());
+    sort(found, std::less());
     Numbers lefts, rights;
     Counts counts;
     for (const auto& [minus_count, left, right] : found) {

@@ -24,10 +24,9 @@ std::vector<CharInfo> flat_table() {
   return table;
 }
 
-const std::vector<CharInfo> table = flat_table();
-
 }  // namespace
 
-const CharInfo* const char_table = table.data();
+// Never freed: threads may read it while the process exits.
+const CharInfo* const char_table = (new auto(flat_table()))->data();
 
 }  // namespace supratok

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "breathe.hpp"
+
 namespace supratok {
 
 using Texts = std::vector<std::string_view>;
@@ -118,6 +120,7 @@ class WordReader {
 
   bool next(Word& word) {
     if (pos_ >= text_.size()) return false;
+    breathe(++words_);
     const size_t start = pos_;
     CharInfo info = at(pos_);
     if (text_[pos_] == ' ' && pos_ + 1 < text_.size()) {
@@ -168,7 +171,7 @@ class WordReader {
 
   std::string_view text_;
   bool by_class_;
-  size_t pos_ = 0;
+  size_t pos_ = 0, words_ = 0;
 };
 
 }  // namespace supratok

@@ -20,10 +20,16 @@ class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
   void add(std::string_view text, uint64_t hash, int64_t count) {
+    // Memory for the row comes first, so that the index never numbers a row that is not there.
+    if (size_ == rows_.size() * kBlockRows)
+      rows_.push_back(std::make_unique_for_overwrite<TextCount[]>(kBlockRows));
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
         index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
-    if (number == fresh) append(text);
+    if (number == fresh) {
+      row(size_++) = {};
+      row(number).text = borrows_ ? text : copy(text);
+    }
     row(number).count += count;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
@@ -34,7 +40,7 @@ class TextCounts {
   size_t size() const { return size_; }
   template <class Visit>  // visit(text, count), in no particular order
   void each(Visit visit) const {
-    for (size_t i = 0; i < size_; ++i) visit(row(i).text, row(i).count);
+    for (size_t i = 0; i < size_; breathe(++i)) visit(row(i).text, row(i).count);
   }
   void clear() {  // keeps its memory, for the next use
     index_.clear(index_.slots());
@@ -52,15 +58,11 @@ class TextCounts {
   static constexpr size_t kBlock = kBlockRows * sizeof(TextCount);
   TextCount& row(size_t i) { return rows_[i / kBlockRows][i % kBlockRows]; }
   const TextCount& row(size_t i) const { return rows_[i / kBlockRows][i % kBlockRows]; }
-  void append(std::string_view text) {
-    if (size_ == rows_.size() * kBlockRows)
-      rows_.push_back(std::make_unique_for_overwrite<TextCount[]>(kBlockRows));
-    row(size_++) = {borrows_ ? text : copy(text), 0};
-  }
   std::string_view copy(std::string_view text) {
     if (text.size() > text_left_) {
-      text_left_ = std::max(kBlock, text.size());
-      texts_.push_back(std::make_unique_for_overwrite<char[]>(text_left_));
+      const size_t size = std::max(kBlock, text.size());
+      texts_.push_back(std::make_unique_for_overwrite<char[]>(size));
+      text_left_ = size;
       text_end_ = texts_.back().get();
     }
     std::memcpy(text_end_, text.data(), text.size());
@@ -143,9 +145,8 @@ class SharedCounts {
       if (drain) part.counts.drop_rows();
     }
     if (drain) return_freed_memory();
-    std::sort(rows.begin(), rows.end(),
-              [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
-    for (size_t i = 0; i < rows.size() && rows[i].count > 0; ++i)
+    sort(rows, [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
+    for (size_t i = 0; i < rows.size() && rows[i].count > 0; breathe(++i))
       visit(rows[i].text, rows[i].count);
     for (Part& part : parts_)
       if (drain) part.counts = TextCounts();

@@ -4,43 +4,101 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <exception>
-#include <functional>
-#include <future>
+#include <system_error>
 #include <thread>
 
 #include "text.hpp"
 
 namespace supratok {
 
-// Calls work(i) for every i below `items` on `threads` threads, of which the calling one is the
-// first. An exception stops all of them and goes up.
-template <class Work>
-void in_parallel(size_t items, size_t threads, Work work) {
-  std::atomic<size_t> next{0};
-  const auto loop = [&] {
+// Up to `most` threads that call body(), which throws nothing: fewer where the system starts no
+// more, maybe none. More than four a core never start.
+class Threads {
+ public:
+  template <class Body>
+  Threads(size_t most, Body body) {
+    most = std::min<size_t>(most, 4 * std::max(1u, std::thread::hardware_concurrency()));
     try {
-      for (size_t i; (i = next.fetch_add(1)) < items;) work(i);
+      threads_.reserve(most);
+      while (threads_.size() < most) {
+        ::operator delete(::operator new(1 << 18));  // there is memory for a thread
+        threads_.emplace_back([body] {
+          claim_variables();
+          body();
+        });
+      }
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
+  }
+  ~Threads() {
+    for (std::thread& thread : threads_) thread.join();
+  }
+  size_t size() const { return threads_.size(); }
+
+ private:
+  std::vector<std::thread> threads_;
+};
+
+// Calls work(i) for every i below `items` on up to `threads` threads, of which the calling one is
+// the first. That one also calls collect(), after each of its items and while it waits for the
+// others. The first exception stops all of them and goes up.
+template <class Work, class Collect>
+void in_parallel(size_t items, size_t threads, Work work, Collect collect) {
+  std::atomic<size_t> next{0};
+  std::atomic<bool> stopped{false};
+  std::mutex lock;
+  std::condition_variable changed;
+  std::exception_ptr failure;
+  size_t ended = 0;  // helpers
+  const auto guarded = [&](auto act) noexcept {
+    try {
+      act();
     } catch (...) {
+      const std::lock_guard guard(lock);
+      if (!failure) failure = std::current_exception();
       next = items;
-      throw;
+      stopped = true;
     }
   };
-  std::vector<std::future<void>> helpers;
-  for (size_t t = 1; t < std::min(threads, items); ++t)
-    helpers.push_back(std::async(std::launch::async, loop));
-  loop();
-  for (std::future<void>& helper : helpers) helper.get();
+  const Watch check = [&stopped] {
+    if (stopped) throw Stopped();
+  };
+  {
+    const Threads helpers(std::clamp<size_t>(threads, 1, items + 1) - 1, [&] {
+      const Watched watched(&check);
+      guarded([&] {
+        for (size_t i; (i = next++) < items;) work(i);
+      });
+      const std::lock_guard guard(lock);
+      ++ended;
+      changed.notify_one();
+    });
+    guarded([&] {
+      for (size_t i; (i = next++) < items; collect()) work(i);
+    });
+    std::unique_lock guard(lock);
+    while (!changed.wait_for(guard, kBreath, [&] { return ended == helpers.size(); })) {
+      guard.unlock();
+      guarded([&] { breathe(), collect(); });
+      guard.lock();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+  collect();
 }
 
 // Threads that count documents while the caller reads on. The caller copies texts into portions of
 // about a megabyte, and waits while too many portions are under way.
 class Counting {
  public:
-  Counting(std::function<void(const Texts&)> count, size_t threads) : count_(std::move(count)) {
-    for (size_t t = 0; t < threads; ++t) threads_.emplace_back([this] { work(); });
+  Counting(std::function<void(const Texts&)> count, size_t threads)
+      : count_(std::move(count)), threads_(threads, [this] { work(); }) {}
+  ~Counting() {
+    const std::lock_guard guard(lock_);
+    stopping_ = true;
+    changed_.notify_all();
   }
-  ~Counting() { stop(); }
 
   // Takes a text. True when the portion is full: then the caller must hand it over.
   bool add(std::string_view text) {
@@ -50,16 +108,20 @@ class Counting {
     return portion_.text.size() >= kPortion;
   }
   void hand_over() {
-    std::unique_lock lock(lock_);
-    changed_.wait(lock, [this] { return queue_.size() <= threads_.size() || failure_; });
+    breathe();
+    if (threads_.size() == 0) {
+      const Watched unwatched(nullptr);  // a signal's handler must not count in between
+      return count(std::exchange(portion_, {}));
+    }
+    wait([this] { return queue_.size() <= threads_.size(); });
+    const std::lock_guard guard(lock_);
     queue_.push_back(std::exchange(portion_, {}));
     changed_.notify_all();
   }
-  // Waits until all texts are counted, and throws the exception of a thread that failed.
+  // Waits until all texts are counted.
   void finish() {
     hand_over();
-    stop();
-    if (failure_) std::rethrow_exception(failure_);
+    wait([this] { return queue_.empty() && busy_ == 0; });
   }
 
  private:
@@ -69,24 +131,31 @@ class Counting {
     std::vector<size_t> sizes;
   };
 
-  void stop() {
-    {
-      const std::lock_guard lock(lock_);
-      stopping_ = true;
+  // Throws the exception of a thread that failed.
+  template <class Ready>
+  void wait(Ready ready) {
+    std::unique_lock guard(lock_);
+    while (!changed_.wait_for(guard, kBreath, [&] { return failure_ || ready(); })) {
+      guard.unlock();
+      breathe();
+      guard.lock();
     }
-    changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    if (failure_) std::rethrow_exception(failure_);
   }
 
   void work() {
-    std::unique_lock lock(lock_);
+    const Watch check = [this] {
+      if (stopping_) throw Stopped();
+    };
+    const Watched watched(&check);
+    std::unique_lock guard(lock_);
     while (true) {
-      changed_.wait(lock, [this] { return !queue_.empty() || stopping_; });
-      if (queue_.empty()) return;
+      changed_.wait(guard, [this] { return !queue_.empty() || stopping_; });
+      if (stopping_) return;
       const Portion portion = std::move(queue_.front());
       queue_.pop_front();
-      lock.unlock();
+      ++busy_;
+      guard.unlock();
       changed_.notify_all();
       std::exception_ptr failure;
       try {
@@ -94,8 +163,11 @@ class Counting {
       } catch (...) {
         failure = std::current_exception();
       }
-      lock.lock();
-      if (failure) failure_ = failure;
+      guard.lock();
+      --busy_;
+      if (failure && !failure_) failure_ = failure;
+      if (failure) stopping_ = true;
+      changed_.notify_all();
     }
   }
 
@@ -115,8 +187,9 @@ class Counting {
   std::mutex lock_;
   std::condition_variable changed_;
   std::exception_ptr failure_;
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  size_t busy_ = 0;  // threads
+  std::atomic<bool> stopping_{false};
+  Threads threads_;  // ends first
 };
 
 }  // namespace supratok

@@ -19,6 +19,7 @@ namespace supratok {
 // slots lie in one block of 256. Only the last few blocks are searched, so building is linear.
 class TrieSlots {
  public:
+  static constexpr uint32_t kMostNodes = 1 << 23;
   TrieSlots() {
     add_block();
     blocks_[0].take(0);
@@ -65,7 +66,7 @@ class TrieSlots {
     }
   };
   void add_block() {
-    if (size() >= 1u << 23) throw std::length_error("the vocabulary's texts need too large a trie");
+    if (size() >= kMostNodes) throw std::length_error("the vocabulary needs too large a trie");
     if (open_.size() == 8) open_.erase(open_.begin());
     open_.push_back(static_cast<uint32_t>(blocks_.size()));
     blocks_.emplace_back();
@@ -89,8 +90,10 @@ class Trie {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return strings[a] < strings[b]; });
-    Counts weight_before{0};  // of the strings before a place in `order`
-    for (const uint32_t s : order) weight_before.push_back(weight_before.back() + weights[s]);
+    Counts weight_before{0};        // of the strings before a place in `order`
+    for (const uint32_t s : order)  // capped, for the sum must not overflow
+      weight_before.push_back(weight_before.back() +
+                              std::clamp<int64_t>(weights[s], 0, int64_t{1} << 32));
 
     struct Range {  // a node, and the strings below it
       uint32_t node, begin, end, depth;
@@ -103,7 +106,7 @@ class Trie {
     std::vector<unsigned char> labels;
     Numbers starts;
     fit(slots);
-    while (!open.empty()) {
+    for (size_t step = 0; !open.empty(); breathe(++step)) {
       auto [node, begin, end, depth, weight] = open.top();
       open.pop();
       for (; begin < end && strings[order[begin]].size() == depth; ++begin) {

@@ -93,7 +93,7 @@ class WordTable {
     words.each([&](std::string_view text, int64_t count) {
       if (keep(text, count)) found.push_back({text, count});
     });
-    std::sort(found.begin(), found.end(), [](const TextCount& a, const TextCount& b) {
+    sort(found, [](const TextCount& a, const TextCount& b) {
       if (a.count != b.count) return a.count > b.count;
       if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
       return a.text < b.text;

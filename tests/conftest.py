@@ -1,8 +1,13 @@
 """Machines are shared and noisy: no example of a property test fails for being slow, and models
 take one thread (`pytestmark = pytest.mark.usefixtures("one_thread")`)."""
 
+import os
+
 import pytest
 from hypothesis import settings
+
+# The core reports what it leaks at exit, for tests alone. It reads this when it loads.
+os.environ["SUPRATOK_LEAK_WARNINGS"] = "1"
 
 settings.register_profile("supratok", deadline=None)
 settings.load_profile("supratok")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from pathlib import Path
 
 import pytest
 
+import supratok
 from supratok import Recipe, Token, Tokenizer
+from supratok.cli.main import EXIT_CODES
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -68,3 +71,25 @@ def test_the_recipe_is_one(tmp_path: Path) -> None:
     (tmp_path / "r.toml").write_text(block, encoding="utf-8")
     recipe = Recipe.from_toml(tmp_path / "r.toml")
     assert recipe.curation is None and recipe.seeds is not None and recipe.seeds.min_count == 50
+
+
+LIBRARY = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_library_runs() -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", LIBRARY, re.DOTALL)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(compile(block, "library.md", "exec"), {})
+
+
+def test_the_page_of_the_library_names_everything() -> None:
+    names = [*supratok.__all__, *(name for name in dir(Tokenizer) if not name.startswith("_"))]
+    assert [name for name in names if not re.search(rf"\b{name}\b", LIBRARY)] == []
+
+
+def test_the_page_of_the_command_has_the_exit_codes() -> None:
+    page = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+    codes = re.findall(r"\b(\d+) ", EXIT_CODES)
+    assert codes == ["0", "1", "2", "130", "141", "143"]
+    assert all(re.search(rf"\b{code}:", page) for code in codes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+from .common import _core
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
@@ -63,7 +64,7 @@ def train(
         training_report,
     )
 
-    recipe, workers = _recipe(recipe, vocab_size), usable_threads(threads)
+    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
     with (
         open_corpus(
             documents_or_paths,
@@ -115,7 +116,8 @@ def train(
     return tokenizer
 
 
-def _recipe(recipe: object, vocab_size: int | None) -> Recipe:
+def _checked(recipe: object, vocab_size: int | None) -> Recipe:
+    """The recipe of a call; refuses a vocabulary that no encoder holds, before any text is read."""
     if recipe is None:
         recipe = Recipe()
     if not isinstance(recipe, Recipe):
@@ -125,7 +127,15 @@ def _recipe(recipe: object, vocab_size: int | None) -> Recipe:
         elif isinstance(recipe, str):
             hint = f"; write Recipe.from_preset({recipe!r}) or Recipe.from_toml({recipe!r})"
         raise TypeError(f"recipe must be a Recipe, not {type(recipe).__name__}{hint}")
-    return recipe if vocab_size is None else replace(recipe, vocab_size=vocab_size)
+    if vocab_size is not None:
+        recipe = replace(recipe, vocab_size=vocab_size)
+    if recipe.learnt_size > _core.MOST_TOKENS:
+        raise ValueError(
+            f"vocab_size={recipe.vocab_size} is too large: training would learn"
+            f" {recipe.learnt_size:,} tokens, but a vocabulary holds at most"
+            f" {_core.MOST_TOKENS:,}; ask for fewer"
+        )
+    return recipe
 
 
 def shortfall(recipe: Recipe, found: int) -> str | None:

@@ -101,7 +101,11 @@ def test_any_ids(tokens: list[str], text: str, fewest: bool, rng: random.Random)
 
 
 def test_bad_ids_are_refused() -> None:
-    for ids, message in (([1, 2], "as many ids"), ([7] * 257, "the id 7 is given twice")):
+    for ids, message in (
+        ([1, 2], "as many ids"),
+        ([7] * 257, "the id 7 is given twice"),
+        ([*range(256), 2**31 - 2], "the id 2147483646 is too large: at most 16777216"),
+    ):
         with pytest.raises(ValueError, match=message):
             _core.Encoder(["a"], [1], fewest=False, first_id=0, ids=ids)
 
@@ -113,6 +117,39 @@ def test_fewest_equals_the_reference(tokens: list[str], text: str) -> None:
     expected = reference_merges.encode_by_fewest(text, set("ab \n") | set(tokens))
     assert pieces(core, text) == [piece.encode() for piece in expected]
     assert core.count(text) == len(expected)
+
+
+# Tokens with characters outside the alphabet: é, which has two bytes, and 中, which has three.
+outside = st.lists(st.text("abé中", min_size=2, max_size=4), unique=True, max_size=12)
+
+
+def in_bytes(pieces: list[str], known: set[str]) -> list[bytes]:
+    """The pieces, and each byte of a character that is not known."""
+    alone = [[p.encode()] if p in known else [bytes([b]) for b in p.encode()] for p in pieces]
+    return [piece for some in alone for piece in some]
+
+
+@settings(max_examples=500)
+@given(outside, st.text("abé中", max_size=12))
+@example(["aé"], "aé")
+@example(["éa", "abb"], "éabb")
+def test_tokens_with_characters_outside_the_alphabet(tokens: list[str], text: str) -> None:
+    """Under `fewest` each encodes to itself; under merges none does, and the core says so."""
+    known = {"a", "b", *tokens}
+    core = encoder(tokens, fewest=True, alphabet="ab")
+    expected = in_bytes(reference_merges.encode_by_fewest(text, known), known)
+    assert pieces(core, text) == expected
+    assert core.count(text) == len(expected)
+    assert [core.encode(token) for token in tokens] == [[258 + i] for i in range(len(tokens))]
+    fewer = [reference_merges.encode_by_fewest(token, known - {token}) for token in tokens]
+    lengths = [len(in_bytes(some, known - {t})) for some, t in zip(fewer, tokens, strict=True)]
+    assert core.parts_without().tolist()[2:] == lengths
+    merged = encoder(tokens, alphabet="ab")
+    states, ranks = merged.states().tolist(), {t: i for i, t in enumerate(["a", "b", *tokens])}
+    check_states(ranks, states)
+    if OUT_OF_ORDER not in states:
+        by_merges = reference_merges.encode_by_merges(text, ranks)
+        assert pieces(merged, text) == in_bytes(by_merges, known)
 
 
 @given(entries)
@@ -188,12 +225,32 @@ def test_out_of_order_and_unreachable_entries_are_told_apart() -> None:
         (["a", "a"], "twice"),
         (["a", ""], "empty"),
         (["a", "aa", "b"], "must rank before"),
-        (["a", "a" * 70_000], "65535"),
+        (["a", "a" * 4097], "a token of 4097 bytes: at most 4096"),
     ],
 )
 def test_bad_vocabularies_are_refused(texts: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         _core.Encoder(texts, [1] * len(texts), fewest=False, first_id=0)
+
+
+def test_a_long_token_is_as_good_as_any() -> None:
+    core = encoder(["ab" * 2048], fewest=True)
+    assert core.encode("ab" * 2048) == [260]
+
+
+def test_weights_may_be_huge() -> None:
+    texts = ["a", "b", "ab"]
+    for weights in ([2**63 - 1] * 3, [-(2**63)] * 3):
+        core = _core.Encoder(texts, weights, fewest=False, first_id=0)
+        assert core.encode("ab") == [258]
+
+
+def test_no_parts_of_an_entry_that_is_not_there() -> None:
+    core = encoder(["ab"])
+    assert core.parts(4) == (0, 1)
+    for entry in (5, 10**9):
+        with pytest.raises(IndexError):
+            core.parts(entry)
 
 
 def test_no_entries_at_all() -> None:

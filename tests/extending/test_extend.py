@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -305,3 +308,29 @@ def test_expand_is_what_the_map_says(number: int) -> None:
     _, _, extension = made("gpt2")
     token = extension.tokens[number]
     assert extension.expand([1, token.id, 2]) == [1, *token.parts, 2]
+
+
+FULL = """
+import json, resource, sys
+from bases import documents
+from supratok.extending import extend
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    extend(sys.argv[1], documents(), 20, sys.argv[2], min_count=5, progress=False)
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("limit", [1000, 9000])
+def test_a_full_disk_leaves_nothing(limit: int, tmp_path: Path) -> None:
+    """Each file larger than the limit fails, as it does on a full disk."""
+    base, out = tmp_path / "tokenizer.json", tmp_path / "out"
+    base.write_text(json.dumps(BASES["whole"]()), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, base, out, str(limit)],
+        capture_output=True, text=True, check=True, timeout=100,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )  # fmt: skip
+    assert str(out) in done.stdout and "nothing was written" in done.stdout
+    assert list(tmp_path.iterdir()) == [base]

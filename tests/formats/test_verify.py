@@ -173,7 +173,7 @@ def test_the_graft_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     with open_vocabulary(out) as runtime:
         assert runtime.encode_batch(["the cat"]) == [tokenizer.encode("the cat")]
     assert main([*command, "--eos", "<eos>"]) == 1
-    assert "is an ordinary token" in capsys.readouterr().err
+    assert "no special token" in capsys.readouterr().err
 
 
 def test_the_import_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,3 +185,8 @@ def test_the_import_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         assert back.encode("the cat in New York") == tokenizer.encode("the cat in New York")
     assert "literal U+2581" in capsys.readouterr().err
     assert main(["import", str(tmp_path), "--out", str(tmp_path / "back.json")]) == 1
+
+
+def test_a_limit_below_zero_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(folder), "--limit", "-1"]) == 1
+    assert "--limit=-1: must be at least 0" in capsys.readouterr().err

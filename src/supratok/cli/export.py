@@ -25,7 +25,7 @@ _NOTES = (
     "If the tokenizer lacks a special token that you name, export adds it after the last id; all"
     " other ids stay. Other programs read a special token inside plain text as its id, where"
     " supratok reads it as text; in transformers, split_special_tokens=True does the same. The"
-    " formats sentencepiece and gguf need: pip install supratok[export]."
+    " formats sentencepiece and gguf need the extra export; `supratok doctor` says what is missing."
 )
 
 

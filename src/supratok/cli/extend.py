@@ -12,7 +12,7 @@ from ..extending import Extension, extend
 from ..recipe import Boundaries
 from .common import Job, add_job_arguments
 
-_NOTES = "It needs: pip install supratok[extend]."
+_NOTES = "It needs the extra extend; `supratok doctor` says what is missing."
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

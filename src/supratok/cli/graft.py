@@ -13,14 +13,13 @@ import sys
 from pathlib import Path
 
 from ..common.files import STANDARD_OUTPUT
-from ..common.packages import package
 from ..formats.gguf.write import graft
 from ..formats.listing import listing_of
 from ..tokenizer import Tokenizer
 from .common import TOKENIZER, check_writable
 from .export import add_role_arguments, roles_of
 
-_NOTES = "It needs: pip install supratok[export]."
+_NOTES = "It needs the extra export; `supratok doctor` says what is missing."
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,7 +33,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    package("gguf", "export")  # or an error before any work
     if str(args.out) == STANDARD_OUTPUT:
         raise ValueError("--out -: a GGUF file cannot be written to standard output; name a file")
     check_writable(args.out, files=[args.model, args.tokenizer, args.chat_template])

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 from ..tokenizer import Tokenizer
+from ..tokenizer.inputs import naming, read_file
 from .common import OUT, check_writable, output_name
 
 _NOTES = (
-    "A .model needs: pip install supratok[export]. A tokenizer.json needs nothing; if the package"
-    " tokenizers is installed, import tries the result in it."
+    "A .model needs the extra export; `supratok doctor` says what is missing. A tokenizer.json"
+    " needs nothing; if the package tokenizers is installed, import tries the result in it."
 )
 
 
@@ -45,5 +46,6 @@ def _read(path: Path) -> Tokenizer:
     if path.is_dir():
         is_json = (path / "tokenizer.json").exists() or not (path / "tokenizer.model").exists()
     else:
-        is_json = path.read_bytes()[:1] == b"{" or path.suffixes[-2:] == [".json", ".zst"]
+        with naming(path):
+            is_json = read_file(path).lstrip()[:1] == b"{"
     return Tokenizer.from_huggingface(path) if is_json else Tokenizer.from_sentencepiece(path)

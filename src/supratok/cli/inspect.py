@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..corpus import open_corpus
 from ..tokenizer import Tokenizer
+from ..tokenizer.inputs import naming
 from .common import (
     TOKENIZER,
     add_reading_arguments,
@@ -62,11 +63,12 @@ def run(args: argparse.Namespace) -> None:
         write_output(tokenizer.recipe.to_toml().encode())
         return
     usage = _usage(tokenizer, args) if args.corpus else None
-    facts = describe(tokenizer, usage, max(args.top, 0))
-    if args.json:
-        print_line(json.dumps({"tokenizer": args.tokenizer, **facts}))
-    else:
-        _show(facts, tokenizer)
+    with naming(args.tokenizer):  # the report of a damaged file may hold anything
+        facts = describe(tokenizer, usage, max(args.top, 0))
+        if args.json:
+            print_line(json.dumps({"tokenizer": args.tokenizer, **facts}))
+        else:
+            _show(facts, tokenizer)
 
 
 def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> Usage:

@@ -19,6 +19,11 @@ from .common import Job, add_job_arguments, check_writable
 from .estimate import announce_training
 from .summary import summary_of
 
+_PRESETS = """start from this recipe. "default" is for training models: it encodes by merges, as BPE
+does, and learns phrases that ten documents share. "dense" finds the fewest tokens, also on small
+corpora; training takes about four times as long, and models find its rare phrases harder. "paper"
+is the method of the paper. docs/choosing.md has figures (default: default)"""
+
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
@@ -26,8 +31,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--vocab-size",
         type=int,
         metavar="N",
-        help="number of tokens, bytes and special tokens included (default: that of --recipe, or"
-        f" {VOCAB_SIZE})",
+        help="number of tokens, bytes and special tokens included; one for every 2 to 4 kB of text"
+        f" is a good size (default: {VOCAB_SIZE}, or that of --recipe)",
     )
     start = command.add_mutually_exclusive_group()
     start.add_argument(
@@ -36,9 +41,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="read the recipe from this TOML file (default: none)",
     )
-    start.add_argument(
-        "--preset", choices=PRESETS, help="start from this recipe (default: default)"
-    )
+    start.add_argument("--preset", choices=PRESETS, help=_PRESETS)
     add(
         "--segmentation",
         choices=["merges", "fewest"],

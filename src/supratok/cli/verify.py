@@ -21,7 +21,10 @@ from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_line, print_skipped
 from .show import new_console, new_table, print_table
 
-_NOTES = "It checks the programs that are installed; for all: pip install supratok[verify]."
+_NOTES = (
+    "It checks the programs that are installed; the extra verify has all of them, and `supratok"
+    " doctor` says which are missing."
+)
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -43,6 +46,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Raises ValueError after the table if any id or text differs."""
+    if args.limit is not None and args.limit < 0:
+        raise ValueError(f"--limit={args.limit}: must be at least 0")
     found = _verify(args)
     if args.json:
         rows = [dataclasses.asdict(row) for row in found.rows]

@@ -22,8 +22,12 @@ from typing import Any
 from ..formats.huggingface.document import (
     Document,
     bare,
+    check_document,
+    encode_all,
     encode_spelled,
     load,
+    model_type,
+    pair_of,
     spelling,
     whole,
 )
@@ -31,6 +35,7 @@ from ..formats.huggingface.write import tokenizer_json
 from ..formats.listing import listing_of
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FORMAT
+from ..tokenizer.inputs import naming, parse_object, read_file
 from . import glue
 from .together import without_cuts
 
@@ -91,7 +96,7 @@ class Base:
         token."""
         # tokenizers would number added tokens that the model does not know after the new ones.
         vocab = self._added | self._vocab
-        pairs = [_as_pair(merge) for merge in self.document["model"]["merges"]]
+        pairs = [list(pair_of(merge)) for merge in self.document["model"]["merges"]]
         next_id = self.first_new_id
         for left, right in merges:
             pairs.append([self.spell(left), self.spell(right)])
@@ -103,10 +108,6 @@ class Base:
         ]
         model = self.open["model"] | {"vocab": vocab, "merges": pairs}
         return self.open | {"model": model, "added_tokens": added}
-
-
-def _as_pair(merge: str | list[str]) -> list[str]:
-    return merge.split(" ") if isinstance(merge, str) else merge
 
 
 # --- Reading ---------------------------------------------------------------------------------
@@ -121,27 +122,44 @@ def open_base(path: str | os.PathLike[str]) -> Base:
             f"{path}: no tokenizer.json in this folder; open it with AutoTokenizer and save it"
             " with save_pretrained, which writes one"
         )
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{file}: not a tokenizer.json ({error})") from error
-    if isinstance(document, dict) and document.get("format") == FORMAT:
-        tokenizer = Tokenizer.load(file)
-        document = tokenizer_json(tokenizer, listing_of(tokenizer))
-    if not isinstance(document, dict) or "model" not in document:
-        raise ValueError(f"{file}: not a tokenizer.json; it has no model")
-    document = whole(document)
-    try:
+    with naming(file):
+        document = whole(_document(file))
         _check_model(document)
         uncut, run = without_cuts(document)
+        base = Base(str(path), path if path.is_dir() else None, document, uncut, run)
+        _check_ids(base)
+    return base
+
+
+def _document(file: Path) -> Document:
+    try:
+        document = parse_object(read_file(file))
     except ValueError as error:
-        raise ValueError(f"{file}: {error}") from error
-    return Base(str(path), path if path.is_dir() else None, document, uncut, run)
+        raise ValueError(f"not a tokenizer.json ({error})") from error
+    if document.get("format") == FORMAT:
+        tokenizer = Tokenizer.load(file)
+        return tokenizer_json(tokenizer, listing_of(tokenizer))
+    if document.get("model") is None:
+        raise ValueError("not a tokenizer.json; it has no model")
+    check_document(document)
+    return document
+
+
+def _check_ids(base: Base) -> None:
+    """The whole file opens in `tokenizers`, and no two of its tokens share an id."""
+    vocab = base.document["model"]["vocab"]
+    if len(set(vocab.values())) < len(vocab):
+        raise ValueError("two of its tokens have the same id; correct its vocabulary")
+    if not vocab:
+        raise ValueError("it has no tokens")
+    for merge in base.document["model"]["merges"]:
+        pair_of(merge)
+    encode_all(base.tokenizer, ["a text"])
 
 
 def _check_model(document: Document) -> None:
     model = document["model"]
-    kind = model.get("type", "BPE" if "merges" in model else "unknown")
+    kind = model_type(document)
     if kind != "BPE":
         raise ValueError(
             f"its model is {kind}; only BPE can be extended: in others the scores of all pieces"

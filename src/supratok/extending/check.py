@@ -8,7 +8,7 @@ from typing import Any
 
 from ..formats.check import Encode, side_by_side
 from ..formats.hostile import hostile_texts
-from ..formats.huggingface.document import Document, load
+from ..formats.huggingface.document import Document, encode_all, load
 from .base import Base
 from .extension import Extension
 
@@ -34,9 +34,7 @@ def compare(
 
 
 def _encode(tokenizer: Any) -> Encode:
-    return lambda texts: [
-        one.ids for one in tokenizer.encode_batch(texts, add_special_tokens=False)
-    ]
+    return lambda texts: encode_all(tokenizer, texts)
 
 
 def hostile(base: Base, extension: Extension) -> Iterator[str]:

@@ -20,7 +20,10 @@ from typing import Any
 
 from ..common.files import refuse_unwritable
 from ..common.packages import package
+from ..common.shapes import check_shape
+from ..formats.export import sync_folder
 from ..formats.huggingface.document import Document
+from ..tokenizer.inputs import IDS, naming, parse_object, read_file
 from .base import Base
 
 FILE = "supratok_extension.json"
@@ -79,12 +82,13 @@ class Extension:
         path = Path(path)
         file = path / FILE if path.is_dir() else path
         try:
-            values = json.loads(file.read_text(encoding="utf-8"))
-            tokens = [NewToken(*row) for row in values["tokens"]]
-            names = ("base", "base_vocab_size", "report", "versions")
-            return cls(tokens=tokens, **{name: values[name] for name in names})
-        except (ValueError, KeyError, TypeError) as error:
-            raise ValueError(f"{file}: not written by `supratok extend` ({error!r})") from error
+            values = parse_object(read_file(file))
+            check_shape(values, _SHAPE)
+        except ValueError as error:
+            raise ValueError(f"{file}: not written by `supratok extend` ({error})") from error
+        tokens = [NewToken(*row) for row in values["tokens"]]
+        names = ("base", "base_vocab_size", "report", "versions")
+        return cls(tokens=tokens, **{name: values[name] for name in names})
 
     def to_json(self) -> str:
         head = {
@@ -98,6 +102,15 @@ class Extension:
         return (
             f'{json.dumps(head, ensure_ascii=False, indent=1)[:-2]},\n "tokens": [\n{rows}\n]}}\n'
         )
+
+
+_SHAPE = {
+    "base": str,
+    "base_vocab_size": IDS,
+    "report": {str: Any},
+    "versions": {str: str},
+    "tokens": [(IDS, str, [IDS], int)],
+}
 
 
 def _row(token: NewToken) -> list[Any]:
@@ -118,20 +131,24 @@ def stale_files(base: Base) -> list[str]:
 def write(out: Path, base: Base, document: Document, extension: Extension) -> None:
     """Write the folder, whole or not at all."""
     check_folder(out)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
-        folder = Path(safe, "folder")
-        folder.mkdir()
-        package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document)).save(
-            str(folder / "tokenizer.json")
-        )
-        (folder / FILE).write_text(extension.to_json(), encoding="utf-8")
-        config = json.dumps(_config(base), ensure_ascii=False, indent=2)
-        (folder / _CONFIG).write_text(config + "\n", encoding="utf-8")
-        for name in _kept(base):
-            shutil.copy(name, folder)
-        if out.exists():
-            out.rmdir()
-        folder.rename(out)
+    tokenizer = package("tokenizers", "extend").Tokenizer.from_str(json.dumps(document))
+    config = json.dumps(config_of(base), ensure_ascii=False, indent=2) + "\n"
+    texts = {"tokenizer.json": tokenizer.to_str(pretty=True), FILE: extension.to_json()}
+    try:
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as safe:
+            folder = Path(safe, "folder")
+            folder.mkdir()
+            for name, text in (texts | {_CONFIG: config}).items():
+                (folder / name).write_text(text, encoding="utf-8")
+            for kept in _kept(base):
+                shutil.copy(kept, folder)
+            sync_folder(folder)
+            if out.exists():
+                out.rmdir()
+            folder.rename(out)
+    except OSError as error:  # it names a temporary file, or none
+        why = f"{error.strerror or error}; nothing was written"
+        raise OSError(error.errno, why, str(out)) from error
 
 
 def _kept(base: Base) -> list[Path]:
@@ -142,13 +159,14 @@ def _kept(base: Base) -> list[Path]:
     )
 
 
-def _config(base: Base) -> dict[str, Any]:
+def config_of(base: Base) -> dict[str, Any]:
     """The base's config, but with the class that opens a tokenizer.json unchanged. Other classes
     (GPT2Tokenizer, LlamaTokenizer) build another pre-tokenizer, and custom code may do anything."""
     file = base.folder / _CONFIG if base.folder else None
     config: dict[str, Any] = {}
     if file and file.exists():
-        config = json.loads(file.read_text(encoding="utf-8"))
+        with naming(file):
+            config = parse_object(read_file(file))
     for name in ("auto_map", "vocab_file", "merges_file", "tokenizer_file", "slow_tokenizer_class"):
         config.pop(name, None)
     return config | {"tokenizer_class": "PreTrainedTokenizerFast"}

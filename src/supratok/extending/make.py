@@ -24,7 +24,7 @@ from ..recipe import Boundaries, Recipe, Screen
 from ..tokenizer import usable_threads
 from .base import Base, open_base
 from .check import compare, hostile
-from .extension import Extension, NewToken, check_folder, stale_files, write
+from .extension import Extension, NewToken, check_folder, config_of, stale_files, write
 from .learn import Learnt, learn
 
 
@@ -53,6 +53,7 @@ def extend(
         raise ValueError(f"add={add}: must be at least 1")
     check_folder(Path(out))
     opened, workers = open_base(base), usable_threads(threads)
+    config_of(opened)  # a damaged one fails now
     screen = Screen(min_pmi=0.0, min_count=1, min_documents=min_documents)
     rules = replace(boundaries or Boundaries(), numbers_in_phrases=False)
     recipe = Recipe(vocab_size=1 << 20, boundaries=rules, screen=screen, min_count=min_count)

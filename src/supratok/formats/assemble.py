@@ -16,10 +16,12 @@ their rank, if the order among the tied ones does not matter (see `_refuse_disor
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ..common import _core
@@ -41,7 +43,7 @@ NOT_IMPORTED = "it cannot be imported; `supratok compare` can still measure it"
 class Vocabulary:
     """The contents of a file, sorted. Texts have spaces, not U+2581."""
 
-    name: str  # of the file
+    name: str  # the path of the file
     format: str
     pieces: dict[str, int] = field(default_factory=dict)  # ordinary tokens
     bytes: list[int] = field(default_factory=list)
@@ -110,29 +112,47 @@ def one_score(vocab: Vocabulary, scores: dict[str, float]) -> float:
 
 def formed_from(text: str, rank: Rank) -> Parts | None:
     """The two parts that join last to make this text one token; None if they never do."""
-    parts = list(text)
-    ranks = [rank(left, right) for left, right in zip(parts, parts[1:], strict=False)]
-    while len(parts) > 2:
-        lowest = min(ranks)
-        if lowest == math.inf:
-            return None
-        at = ranks.index(lowest)  # the leftmost
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
-        del ranks[at]
-        for place in (at - 1, at):
-            if 0 <= place < len(ranks):
-                ranks[place] = rank(parts[place], parts[place + 1])
-    return (parts[0], parts[1]) if ranks[0] < math.inf else None
+    parts = dict(enumerate(text))  # by the place where each begins
+    after = {place: place + 1 for place in parts}
+    before = {place + 1: place for place in parts}
+    joins: list[tuple[float, int]] = []  # a heap: the lowest rank first, then the leftmost
+
+    def consider(place: int) -> None:
+        if place in parts and after[place] in parts:
+            order = rank(parts[place], parts[after[place]])
+            if order < math.inf:
+                heapq.heappush(joins, (order, place))
+
+    for place in parts:
+        consider(place)
+    while joins:
+        order, place = heapq.heappop(joins)
+        right = after.get(place, -1)
+        if place not in parts or right not in parts or rank(parts[place], parts[right]) != order:
+            continue  # one of the two has joined another
+        if len(parts) == 2:
+            return parts[place], parts[right]
+        parts[place] += parts.pop(right)
+        after[place] = after.pop(right)
+        before[after[place]] = place
+        consider(before.get(place, -1))
+        consider(place)
+    return None
 
 
 def _set_apart(vocab: Vocabulary) -> list[str]:
     """The characters among the pieces. A piece that holds a text of `always` can never form, since
     that text is cut out first: it becomes spare."""
-    cuts: list[str] = []  # texts of `always` that hold no other
-    for cut in sorted(vocab.always, key=len):
-        if not any(other in cut for other in cuts):
-            cuts.append(cut)
-    for text in [text for text in vocab.pieces if any(cut in text for cut in cuts)]:
+    lengths = sorted(set(map(len, vocab.always)))
+
+    def is_cut(text: str) -> bool:
+        return any(
+            text[start : start + length] in vocab.always
+            for length in lengths
+            for start in range(len(text) - length + 1)
+        )
+
+    for text in [text for text in vocab.pieces if is_cut(text)] if lengths else []:
         vocab.spare[text] = vocab.pieces.pop(text)
     return sorted((t for t in vocab.pieces if len(t) == 1), key=lambda t: vocab.pieces[t])
 
@@ -223,7 +243,11 @@ def _tokenizer(
         prefix=vocab.prefix,
     )
     tokens = [Token(t, 0, "alphabet" if len(t) == 1 else "imported") for t in texts]
-    facts: dict[str, Any] = {"from": vocab.name, "format": vocab.format, "spare": len(spare)}
+    facts: dict[str, Any] = {
+        "from": Path(vocab.name).name,
+        "format": vocab.format,
+        "spare": len(spare),
+    }
     facts["differences"] = vocab.differences
     recipe = replace(_recipe(layout.size, segmentation, texts), special_tokens=tuple(vocab.special))
     return Tokenizer(tokens, recipe, {"imported": facts}, layout)

@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..common.packages import package
-from .huggingface.document import bytes_of_letters
+from ..common.shapes import check_shape
+from .huggingface.document import byte_of_letter, bytes_of_letters, crate_errors
 from .runtime import readable
 
 FORMAT = "boundless-bpe"
@@ -24,11 +25,19 @@ FORMAT = "boundless-bpe"
 class Boundless:
     def __init__(self, name: str, document: dict[str, Any]) -> None:
         self.name = name
+        check_shape(document, {"tokenizer": {str: Any}, "supermerges": [(str, str)]})
         tokenizers = package("tokenizers", "compare")
-        self._tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document["tokenizer"]))
+        with crate_errors(name):
+            self._tokenizer = tokenizers.Tokenizer.from_str(json.dumps(document["tokenizer"]))
         ids: dict[str, int] = self._tokenizer.get_vocab()
+        if sorted(ids.values()) != list(range(len(ids))):
+            raise ValueError("its ids are not consecutive; train the baseline again")
+        if not byte_of_letter().keys() >= set("".join(ids)):
+            raise ValueError("its tokens are not spelt as bytes; train the baseline again")
         self._merges: dict[tuple[int, int], tuple[int, int]] = {}  # rank and token of a pair
         for rank, (left, right) in enumerate(document["supermerges"]):
+            if left not in ids or right not in ids:
+                raise ValueError(f"supermerges[{rank}] joins a token that it does not have")
             token = ids.setdefault(left + right, len(ids))
             self._merges[ids[left], ids[right]] = (rank, token)
         self._pairs = list(self._merges)
@@ -49,7 +58,8 @@ class Boundless:
 
     def _runs(self, text: str) -> Iterator[list[int]]:
         """Neighbouring words that are single tokens; each token of other words alone."""
-        found = self._tokenizer.encode(text, add_special_tokens=False)
+        with crate_errors(self.name):
+            found = self._tokenizer.encode(text, add_special_tokens=False)
         words = [None, *found.word_ids, None]
         run: list[int] = []
         for id, before, word, after in zip(found.ids, words, words[1:], words[2:], strict=False):

@@ -207,17 +207,17 @@ def _move(made: Path, target: Path, files: list[str]) -> None:
         for file in files:
             move_whole(made / file, target / file)
         return
-    for path in (*(made / file for file in files), made):
-        _sync(path)
+    sync_folder(made)
     made.rename(target)
 
 
-def _sync(path: Path) -> None:
-    """Have the system put a file, or the names in a folder, on the disk."""
-    if path.is_dir() and os.name == "nt":  # which opens no folders
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def sync_folder(folder: Path) -> None:
+    """Have the system put the files of a folder, and then their names, on the disk."""
+    for path in (*folder.iterdir(), folder):
+        if path == folder and os.name == "nt":  # which opens no folders
+            return
+        handle = os.open(path, os.O_RDONLY if path == folder else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -76,8 +76,8 @@ def _overlaps(tokens: list[str], rng: random.Random) -> list[str]:
         other, cut = rng.choice(tokens), rng.randint(0, len(token) - 1)
         texts += [token * 3, token + token[cut:], token[:cut] + token, token[cut:] + other]
         texts.append("".join(rng.choices(tokens, k=8)))
-        texts.append("".join(token[:end] for end in range(1, len(token) + 1)))
-    return [*texts, "".join(rng.choices(tokens, k=_LONG // 10))]
+        texts.append("".join(token[:end] for end in range(1, min(len(token), 300) + 1)))
+    return [*texts, "".join(rng.choices(tokens, k=_LONG // 10))[:_LONG]]
 
 
 def _mixtures(texts: list[str], rng: random.Random) -> list[str]:

@@ -9,19 +9,17 @@ appended.
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..tokenizer.file import FILE, FORMAT
+from ..tokenizer.inputs import find_file, naming, parse_object, read_file
 from .boundless import FORMAT as BOUNDLESS
 from .boundless import Boundless
 from .huggingface.run import HuggingFace
-from .inputs import find_file, read_file
 from .runtime import Ours
 from .sentencepiece.run import SentencePiece
 from .tiktoken import Tiktoken, is_tiktoken
@@ -88,32 +86,30 @@ def open_any(path: str | os.PathLike[str]) -> Peer:
     """A supratok tokenizer, a Hugging Face `tokenizer.json`, a SentencePiece `.model` or a
     `.tiktoken` file; or a folder that holds one of the first three."""
     name = os.fspath(path)
-    data = read_file(find_file(path, FILE, "tokenizer.json", "tokenizer.model"))
-    if not data:
-        raise _unknown(name, "it is empty")
-    if data.lstrip().startswith(b"{"):
-        return _open_json(name, data)
-    if is_tiktoken(data):
-        return Tiktoken(name, data)
-    try:  # a protocol buffer has no first byte to recognise it by
-        return SentencePiece(name, data)
-    except ValueError as error:
-        raise _unknown(name, "neither JSON, nor ranks, nor a SentencePiece model") from error
+    with naming(name):
+        data = read_file(find_file(path, FILE, "tokenizer.json", "tokenizer.model"))
+        if not data:
+            raise _unknown(name, "it is empty")
+        if data.lstrip().startswith(b"{"):
+            return _open_json(name, data)
+        if is_tiktoken(data):
+            return Tiktoken(name, data)
+        try:  # a protocol buffer has no first byte to recognise it by
+            return SentencePiece(name, data)
+        except ValueError as error:
+            raise _unknown(name, "neither JSON, nor ranks, nor a SentencePiece model") from error
 
 
 def _open_json(name: str, data: bytes) -> Peer:
     try:
-        document = json.loads(data)
+        document = parse_object(data)
     except ValueError as error:
-        raise _unknown(name, f"it begins like JSON, but {error}") from error
+        raise _unknown(name, f"it begins like JSON, but is {error}") from error
     if document.get("format") == BOUNDLESS:
         return Boundless(name, document)
     if document.get("format") != FORMAT:
         return HuggingFace(name, data)
-    with tempfile.TemporaryDirectory(prefix="supratok-") as folder:  # the file may be compressed
-        copy = Path(folder, Path(name).name)
-        copy.write_bytes(data)
-        return Ours(name, Ours.load(copy).tokenizer)
+    return Ours.load(Path(name))
 
 
 def _unknown(name: str, why: object) -> ValueError:

@@ -7,11 +7,11 @@ this format differ in size, so the number of ranks tells which of three patterns
 from __future__ import annotations
 
 import base64
-import binascii
 import re
 
 from ..common.packages import package
 from ..tokenizer import usable_threads
+from ..tokenizer.inputs import IDS, LONGEST_TOKEN
 from .patterns import CL100K, GPT2, O200K
 from .runtime import Runtime, readable
 
@@ -58,17 +58,29 @@ class Tiktoken(Runtime):
             return ""
 
 
+def _row(line: bytes) -> tuple[bytes, int]:
+    found = re.fullmatch(rb"([A-Za-z0-9+/]+=*) (\d{1,9})", line)
+    token = base64.b64decode(found[1], validate=True) if found else b""
+    if not found or int(found[2]) not in IDS or not 0 < len(token) <= LONGEST_TOKEN:
+        raise ValueError("no such row")
+    return token, int(found[2])
+
+
 def _ranks(name: str, data: bytes) -> dict[bytes, int]:
     ranks: dict[bytes, int] = {}
+    seen = set[int]()
     for number, line in enumerate(data.splitlines(), 1):
         try:
-            token, rank = line.split()
-            ranks[base64.b64decode(token, validate=True)] = int(rank)
-        except (ValueError, binascii.Error) as error:
+            token, rank = _row(line)
+        except ValueError as error:
             raise ValueError(
                 f"{name}, line {number}: not a token in base64, a space and a rank; download the"
                 " file again"
             ) from error
+        if token in ranks or rank in seen:
+            raise ValueError(f"{name}, line {number}: its token or its rank was there before")
+        ranks[token] = rank
+        seen.add(rank)
     missing = next((byte for byte in range(256) if bytes([byte]) not in ranks), None)
     if missing is not None:
         raise ValueError(f"{name}: the byte 0x{missing:02X} has no rank; download the whole file")

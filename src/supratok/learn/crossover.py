@@ -82,12 +82,11 @@ def find_parity(
 
     `multiword` lists phrases with a count of at least `floor`; None if that is too few to decide.
     """
-    keep = np.arange(room + 1)
-    next_word = np.zeros(room + 1)
-    next_word[: len(traditional)] = traditional[: room + 1]
-    last_phrase = np.full(room + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
-    last_phrase[room] = np.iinfo(np.int64).max  # no phrases
-    places = room - keep - 1
+    most = min(room, len(traditional))  # of words; the room may be far larger than the corpus fills
+    places = room - np.arange(most + 1) - 1
+    next_word = np.append(traditional, 0)[: most + 1]
+    last_phrase = np.full(most + 1, floor - 1, dtype=np.int64)  # where it is unknown: at most
+    last_phrase[places < 0] = np.iinfo(np.int64).max  # no phrases
     inside = (places >= 0) & (places < len(multiword))
     last_phrase[inside] = multiword[places[inside]]
     crossover = int(np.argmax(next_word <= last_phrase))

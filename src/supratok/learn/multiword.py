@@ -49,7 +49,7 @@ def learn_multiword(
     """The tokens of the traditional pass up to the crossover, then phrases. `table` counts the
     words of the training text; `rules` are those by which the traditional pass changed the counts.
     """
-    if recipe.crossover == 1.0:
+    if recipe.crossover == 1.0 or not words.room:
         phrases = _Phrases(len(words.texts))
     else:
         phrases = _PhrasePass(words, table, split, recipe, threads, progress).learn()

@@ -153,6 +153,7 @@ def _count(
     seeds: Seeds,
 ) -> _Grams:
     """All n-grams that are frequent enough, with their PMI; words come first, as 1-grams."""
+    total = max(1, total)  # a text may have no words at all
     lefts, rights, found, tried, frequent = table.ngrams(2 * seeds.max_words - 1, seeds.min_count)
     known = np.arange(len(counts))
     ends = len(known) + np.cumsum(frequent)

@@ -150,17 +150,18 @@ def reachable(texts: list[str], base: list[str], recipe: Recipe) -> list[str]:
 
 
 def encode_by_fewest(text: str, tokens: set[str]) -> list[str]:
-    """The fewest tokens; of equals, at each end the longest last token.
+    """The fewest tokens; of equals, at each end the longest last token. An unknown character is a
+    piece that takes as many tokens as it has bytes.
 
     Tokens ab, abc, cd: "abcd" -> ab cd, and not abc d."""
     best: list[tuple[int, int]] = [(0, 0)]  # by end: the number of tokens, the last one's start
     longest = max(map(len, tokens), default=1)
     for end in range(1, len(text) + 1):
         starts = range(max(0, end - longest), end)
-        fits = [start for start in starts if text[start:end] in tokens]
-        if not fits:  # an unknown character
-            fits = [end - 1]
-        best.append(min((best[start][0] + 1, start) for start in fits))
+        fits = [(best[start][0] + 1, start) for start in starts if text[start:end] in tokens]
+        if (char := text[end - 1]) not in tokens:
+            fits.append((best[end - 1][0] + len(char.encode()), end - 1))
+        best.append(min(fits))
     pieces: list[str] = []
     end = len(text)
     while end:

@@ -21,7 +21,19 @@ from typing import Any
 
 from ..common.reserved import byte_name
 from .encoder import BYTES
+from .inputs import IDS
 from .token import Birth
+
+# In a file; see common/shapes.py.
+LAYOUT = {
+    "special": [IDS],
+    "bytes": [IDS],
+    "entries": [IDS],
+    "tied": [IDS],
+    "always": {str: IDS},
+    "spare": {str: IDS},
+    "prefix": bool,
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,14 @@ class Layout:
         for id in self._all():
             if id in seen or id < 0:
                 raise ValueError(f"a layout with the id {id}, which is negative or given twice")
+            if id not in IDS:
+                raise ValueError(f"a layout with the id {id}; ids go up to {IDS[-1]:,}")
             seen.add(id)
+        wrong = next((place for place in self.tied if not 0 < place < entries), None)
+        if wrong is not None:
+            raise ValueError(f"a layout with the tied entry {wrong}, where there are {entries}")
+        if "" in self.always or "" in self.spare:
+            raise ValueError("a layout with an empty text")
 
     def ranks(self) -> list[int]:
         """The rank of each entry."""
@@ -85,6 +104,9 @@ class Layout:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Layout:
+        """Of values that have the shape LAYOUT."""
+        if values.keys() != LAYOUT.keys():
+            raise ValueError(f"a layout has {', '.join(LAYOUT)}, and this has {', '.join(values)}")
         parts: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in values.items()
@@ -127,8 +149,8 @@ class Names:
     @functools.cached_property
     def unencoded(self) -> dict[int, bytes]:
         """The bytes of each id that the core does not know."""
-        texts = {**self._special, **self._layout.always, **self._layout.spare}
-        return {id: text.encode() for text, id in texts.items()}
+        others = (self._special, self._layout.always, self._layout.spare)
+        return {id: text.encode() for some in others for text, id in some.items()}
 
     def birth(self, id: int) -> str:
         """See `Tokenizer.birth`."""

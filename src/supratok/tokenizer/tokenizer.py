@@ -23,6 +23,7 @@ from .arguments import check_text, clear_error, list_of_ids, list_of_texts
 from .encoder import CuttingEncoder
 from .file import Row, read_document, write_document
 from .ids import Layout
+from .inputs import naming
 from .specials import Specials
 from .token import Piece, Token
 from .vocabulary import Vocabulary
@@ -332,8 +333,10 @@ class Tokenizer(Vocabulary):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Tokenizer:
-        """Read a file that `save` wrote. Refuses a damaged file and one of a later version."""
-        return cls._of_rows(*read_document(Path(path)))
+        """Read a file that `save` wrote, or a folder that `export` wrote. Refuses a damaged file
+        and one of a later version."""
+        with naming(path):
+            return cls._of_rows(*read_document(Path(path)))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:

@@ -42,10 +42,14 @@ class LlamaCpp(Runtime):
         self.name = str(path)
         tensors, fields = read_header(path)
         self._has_model = tensors > 0
-        tokens: list[str] = fields["tokenizer.ggml.tokens"].value
-        best_path = fields["tokenizer.ggml.model"].value == "t5"
-        prefix = fields.get("tokenizer.ggml.add_space_prefix")
-        self._prefix = prefix is not None and prefix.value
+        tokens, model, prefix = (
+            fields[name].value if (name := f"tokenizer.ggml.{part}") in fields else None
+            for part in ("tokens", "model", "add_space_prefix")
+        )
+        if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+            raise ValueError(f"{path}: a GGUF file without a tokenizer; convert it again")
+        best_path = model == "t5"
+        self._prefix = prefix is True
         self._alphabet = {token for token in tokens if len(token) == 1} if best_path else None
 
     def can_hold(self, text: str) -> bool:

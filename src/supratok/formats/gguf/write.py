@@ -82,7 +82,7 @@ def write_vocabulary(path: str | Path, listing: Listing) -> None:
 def graft(model: str | Path, path: str | Path, listing: Listing) -> None:
     """Copy a model's file, and replace its tokenizer by ours. Copies the tensors byte for byte, one
     at a time; the file appears whole or not at all."""
-    reader = package("gguf", "export").GGUFReader(model)
+    reader = _opened(model)
     size = _rows(reader, model)
     if size < len(listing.rows):
         raise ValueError(
@@ -220,6 +220,16 @@ def _parts(name: str, ordinary: set[str]) -> tuple[str, ...] | None:
 
 
 # --- Files -----------------------------------------------------------------------------------
+
+
+def _opened(model: str | Path) -> gguf.GGUFReader:
+    """The model's file. We read its fields first: the package trusts their sizes."""
+    if "general.architecture" not in read_header(model).fields:
+        raise ValueError(f"{model}: a GGUF file without an architecture; convert it again")
+    try:
+        return package("gguf", "export").GGUFReader(model)
+    except Exception as error:  # the package passes on whatever a damaged file leads to
+        raise ValueError(f"{model}: a damaged GGUF file ({error}); convert it again") from error
 
 
 def _rows(reader: gguf.GGUFReader, model: str | Path) -> int:

@@ -12,14 +12,15 @@ import importlib.util
 import json
 import math
 import os
+from pathlib import Path
 
 from ...common.reserved import BYTE_NAMES
 from ...tokenizer import Tokenizer
+from ...tokenizer.inputs import find_file, naming, parse_object, read_file
 from ..assemble import NOT_IMPORTED, Vocabulary, by_fewest, by_merges, one_score
 from ..check import check_import
-from ..inputs import find_file, read_file
 from ..listing import SPACE
-from .document import Document
+from .document import Document, check_document, model_type, pair_of, whole
 from .run import HuggingFace
 from .steps import Steps, read_steps, refuse_cuts
 
@@ -27,11 +28,15 @@ from .steps import Steps, read_steps, refuse_cuts
 def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
     """The tokenizer of a `tokenizer.json`, or of a folder that holds one."""
     file = find_file(path, "tokenizer.json")
-    data = read_file(file)
-    document = _parse(str(file), data)
-    vocab = Vocabulary(file.name, "huggingface")
+    with naming(file):
+        return _read(file)
+
+
+def _read(file: Path) -> Tokenizer:
+    document = _parse(read_file(file))
+    vocab = Vocabulary(str(file), "huggingface")
     before = read_steps(vocab, document)
-    kind = document["model"].get("type", "BPE")
+    kind = model_type(document)
     if kind == "BPE":
         tokenizer = _read_bpe(vocab, document, before)
     elif kind == "Unigram":
@@ -40,22 +45,28 @@ def read_huggingface(path: str | os.PathLike[str]) -> Tokenizer:
         raise vocab.refuse(f"its model is {kind}; supratok reads BPE and Unigram", NOT_IMPORTED)
     refuse_cuts(vocab, tokenizer, before)
     if importlib.util.find_spec("tokenizers"):
-        _check(tokenizer, vocab, data)
+        _check(tokenizer, vocab, document)
     return tokenizer
 
 
-def _parse(name: str, data: bytes) -> Document:
+def _parse(data: bytes) -> Document:
     try:
-        document = json.loads(data)
+        document = parse_object(data)
     except ValueError as error:
-        raise ValueError(f"{name}: not a tokenizer.json ({error}); download it again") from error
-    if not isinstance(document, dict) or not isinstance(document.get("model"), dict):
-        raise ValueError(f"{name}: not a tokenizer.json, it has no model; pass one that has")
+        raise ValueError(
+            f"not a tokenizer.json, it has no model: {error}; download it again"
+        ) from error
+    if document.get("model") is None:
+        raise ValueError("not a tokenizer.json, it has no model; pass one that has")
+    check_document(document)
     return document
 
 
-def _check(tokenizer: Tokenizer, vocab: Vocabulary, data: bytes) -> None:
-    runtime = HuggingFace(vocab.name, data)
+def _check(tokenizer: Tokenizer, vocab: Vocabulary, document: Document) -> None:
+    """In `tokenizers`, by the parts that decide the ids; the others may be anything."""
+    parts = ("added_tokens", "normalizer", "pre_tokenizer", "model")
+    kept = whole({name: document[name] for name in parts if document.get(name) is not None})
+    runtime = HuggingFace(vocab.name, json.dumps(kept).encode())
     for text, id in tokenizer.special_tokens.items():
         if runtime.id_of(text) != id:
             raise vocab.refuse(
@@ -133,19 +144,12 @@ def _read_bpe(vocab: Vocabulary, document: Document, before: Steps) -> Tokenizer
     _take_vocabulary(vocab, document, before, model["vocab"])
     places: dict[tuple[str, str], int] = {}
     for place, merge in enumerate(model["merges"]):
-        left, right = _pair(vocab, merge)
+        left, right = pair_of(merge)
         if not BYTE_NAMES.isdisjoint((left, right, left + right)):
             raise vocab.refuse(f"its merge of {left!r} and {right!r} joins bytes", NOT_IMPORTED)
         places[before.text(left), before.text(right)] = place
     _refuse_made_names(vocab, places)
     return by_merges(vocab, lambda left, right: places.get((left, right), math.inf))
-
-
-def _pair(vocab: Vocabulary, merge: str | list[str]) -> tuple[str, str]:
-    parts = merge.split(" ") if isinstance(merge, str) else merge
-    if len(parts) != 2:
-        raise vocab.refuse(f"its merge {merge!r} is not of two tokens", "write it as an array")
-    return parts[0], parts[1]
 
 
 def _refuse_made_names(vocab: Vocabulary, places: dict[tuple[str, str], int]) -> None:
@@ -165,6 +169,8 @@ def _read_unigram(vocab: Vocabulary, document: Document, before: Steps) -> Token
     ids = {text: id for id, (text, _) in enumerate(rows)}
     unknown = model.get("unk_id")
     if unknown is not None:
+        if unknown >= len(rows):
+            raise ValueError(f"its unk_id is {unknown}, and it has {len(rows)} pieces")
         model = model | {"unk_token": rows[unknown][0]}
     _take_vocabulary(vocab, document | {"model": model}, before, ids)
     scores = {before.text(text): score for text, score in rows}

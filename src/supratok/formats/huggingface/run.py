@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...common.packages import package
+from ...tokenizer.inputs import read_file
 from ..runtime import Runtime, readable
-from .document import reading
+from .document import crate_errors, reading
 
 
 class HuggingFace(Runtime):
@@ -21,12 +22,8 @@ class HuggingFace(Runtime):
 
     def __init__(self, name: str, data: bytes, limits: bool = False) -> None:
         tokenizers = package("tokenizers", "compare")
-        try:
+        with crate_errors(f"{name}: not a tokenizer.json"):
             self._tokenizer = tokenizers.Tokenizer.from_buffer(data)
-        except Exception as error:  # the package has no narrower one
-            raise ValueError(
-                f"{name}: not a tokenizer.json ({error}); pass one that tokenizers opens"
-            ) from error
         if not limits:
             self._tokenizer.no_truncation()
             self._tokenizer.no_padding()
@@ -37,25 +34,29 @@ class HuggingFace(Runtime):
     @classmethod
     def load(cls, path: Path) -> HuggingFace:
         """As the package loads the file by itself."""
-        return cls(str(path), path.read_bytes(), limits=True)
+        return cls(str(path), read_file(path), limits=True)
 
     def encode(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        with crate_errors(self.name):
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
     def decode(self, ids: list[int]) -> str:
-        return str(self._tokenizer.decode(ids, skip_special_tokens=False))
+        with crate_errors(self.name):
+            return str(self._tokenizer.decode(ids, skip_special_tokens=False))
 
     def token_strings(self, text: str) -> list[str]:
         """The text that each token covers. Tokens that share one character all show it."""
-        offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        with crate_errors(self.name):
+            offsets = self._tokenizer.encode(text, add_special_tokens=False).offsets
         return [text[start:end] for start, end in offsets]
 
     def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
         """The package decides on its threads: all, or with `threads=1` one, text by text."""
         if threads == 1:
             return [self.encode(text) for text in texts]
-        made = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+        with crate_errors(self.name):
+            made = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
         return [encoding.ids for encoding in made]
 
     def document(self) -> str:
@@ -94,7 +95,11 @@ class Transformers(Runtime):
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         auto = package("transformers", "verify").AutoTokenizer
-        self._tokenizer = auto.from_pretrained(path.parent)
+        try:
+            self._tokenizer = auto.from_pretrained(path.parent)
+        except Exception as error:  # it passes on those of all it uses
+            why = str(error).split("\n")[0]
+            raise ValueError(f"{path}: transformers cannot open it ({why})") from error
 
     def encode_batch(self, texts: list[str], threads: int | None = None) -> list[list[int]]:
         if not texts:

@@ -44,9 +44,13 @@ def read_steps(vocab: Vocabulary, document: Document) -> Steps:
 
 def _normalizer(vocab: Vocabulary, step: Document, found: Steps) -> None:
     kind = step["type"]
-    if kind == "Replace" and step["pattern"] == {"String": " "} and step["content"] == SPACE:
+    if (
+        kind == "Replace"
+        and step.get("pattern") == {"String": " "}
+        and step.get("content") == SPACE
+    ):
         found.replaces = True
-    elif kind == "Prepend" and step["prepend"] in (SPACE, " ") and not found.prefix:
+    elif kind == "Prepend" and step.get("prepend") in (SPACE, " ") and not found.prefix:
         found.prefix = True
     else:
         raise vocab.refuse(
@@ -57,12 +61,12 @@ def _normalizer(vocab: Vocabulary, step: Document, found: Steps) -> None:
 
 
 def _pre_tokenizer(vocab: Vocabulary, step: Document, found: Steps) -> None:
-    kind, pattern = step["type"], step.get("pattern", {})
-    if kind == "Metaspace" and step["replacement"] == SPACE and not found.prefix:
+    kind, pattern = step["type"], step.get("pattern") or {}
+    if kind == "Metaspace" and step.get("replacement") == SPACE and not found.prefix:
         _metaspace(vocab, step, found)
     elif kind == "Split" and pattern.get("String") == " " and found.replaces:
         pass  # the normalizer has replaced all spaces
-    elif kind == "Split" and step["behavior"] == "Isolated" and _characters(pattern):
+    elif kind == "Split" and step.get("behavior") == "Isolated" and _characters(pattern):
         found.isolated |= _characters(pattern)
     else:
         raise vocab.refuse(
@@ -78,15 +82,15 @@ def _metaspace(vocab: Vocabulary, step: Document, found: Steps) -> None:
         found.prefix = True
         vocab.differences.append(SPACE_FIRST)
     found.replaces = True
-    found.cuts_words |= step.get("split", True)
+    found.cuts_words |= step.get("split") is not False
 
 
 def _characters(pattern: Document) -> set[str]:
     """The characters that a pattern matches: one, or several with bars between them."""
-    if "String" in pattern:
-        return set(pattern["String"]) if len(pattern["String"]) == 1 else set()
+    if text := pattern.get("String"):
+        return set(text) if len(text) == 1 else set()
     one = r"(?:\\[^0-9A-Za-z]|[^\\.^$*+?{}\[\]()|])"
-    if not re.fullmatch(rf"{one}(?:\|{one})*", pattern.get("Regex", ""), re.DOTALL):
+    if not re.fullmatch(rf"{one}(?:\|{one})*", pattern.get("Regex") or "", re.DOTALL):
         return set()
     return {char[-1] for char in re.findall(one, pattern["Regex"], re.DOTALL)}
 

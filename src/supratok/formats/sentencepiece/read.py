@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 import os
+from pathlib import Path
 from typing import Any
 
 from ...common.packages import package
 from ...tokenizer import Tokenizer
+from ...tokenizer.inputs import LONGEST_TOKEN, find_file, naming, read_file
 from ..assemble import (
     LITERAL_SPACE,
     NOT_IMPORTED,
@@ -23,7 +25,6 @@ from ..assemble import (
     one_score,
 )
 from ..check import check_import
-from ..inputs import find_file, read_file
 from ..listing import Kind, swap_spaces
 from .run import SentencePiece
 
@@ -33,13 +34,18 @@ _UNIGRAM, _BPE = 1, 2  # of TrainerSpec.ModelType
 def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
     """The tokenizer of a `.model` file, or of a folder with a `tokenizer.model`."""
     file = find_file(path, "tokenizer.model")
-    data = read_file(file)
     proto = package("sentencepiece.sentencepiece_model_pb2", "export")
-    runtime = SentencePiece(str(file), data)
-    model = proto.ModelProto.FromString(data)
-    vocab = Vocabulary(file.name, "sentencepiece", differences=[LITERAL_SPACE])
+    with naming(file):
+        return _read(file, proto)
+
+
+def _read(file: Path, proto: Any) -> Tokenizer:
+    data = read_file(file)
+    model = parse_model(data, proto)
+    vocab = Vocabulary(str(file), "sentencepiece", differences=[LITERAL_SPACE])
     vocab.prefix = model.normalizer_spec.add_dummy_prefix
     _refuse_options(vocab, model)
+    runtime = SentencePiece(str(file), data)  # its loader trusts tables that we refuse
     scores, unused = _sort_out(vocab, model)
     if model.trainer_spec.model_type == _BPE:
         tokenizer = by_merges(vocab, lambda left, right: -scores.get(left + right, -math.inf))
@@ -49,6 +55,27 @@ def read_sentencepiece(path: str | os.PathLike[str]) -> Tokenizer:
         tokenizer = by_fewest(vocab)
     check_import(tokenizer, vocab, runtime)
     return tokenizer
+
+
+def parse_model(data: bytes, proto: Any) -> Any:
+    """The message that the file holds. Refuses pieces that are no text, or too long, and scores
+    that are no numbers."""
+    decode_error = package("google.protobuf.message", "export").DecodeError
+    try:
+        model = proto.ModelProto.FromString(data)
+        for id, piece in enumerate(model.pieces):
+            if not isinstance(piece.piece, str):  # protobuf leaves it as bytes
+                raise ValueError(f"piece {id} is no UTF-8 text; download the file again")
+            if len(piece.piece) > LONGEST_TOKEN or not math.isfinite(piece.score):
+                raise ValueError(
+                    f"piece {id} is longer than {LONGEST_TOKEN:,} characters, or its score"
+                    f" {piece.score} is no number"
+                )
+    except (decode_error, UnicodeDecodeError) as error:
+        raise ValueError(f"not a SentencePiece model ({error}); download it again") from error
+    if not model.pieces:
+        raise ValueError("not a SentencePiece model, it has no pieces; download it again")
+    return model
 
 
 def _refuse_options(vocab: Vocabulary, model: Any) -> None:

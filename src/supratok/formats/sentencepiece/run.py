@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...common.packages import package
+from ...tokenizer.inputs import read_file
 from ..listing import SPACE
 from ..runtime import Runtime
 
@@ -25,7 +26,7 @@ class SentencePiece(Runtime):
 
     @classmethod
     def load(cls, path: Path) -> SentencePiece:
-        return cls(str(path), path.read_bytes())
+        return cls(str(path), read_file(path))
 
     def encode(self, text: str) -> list[int]:
         ids: list[int] = self._processor.encode(text)
