@@ -182,3 +182,13 @@ def test_inspect_at_30_columns(corpus: Path, tmp_path: Path) -> None:
     lines = plain_lines(on_a_terminal(30, "inspect", out, "--top", 3))
     start = lines.index("byte")
     assert lines[start + 1 : start + 3] == ["  tokens: 256", "  share: 64.0%"]
+
+
+@pytest.mark.parametrize("verb", ["count", "mine"])
+def test_other_tables_at_40_columns(verb: str, corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "t.json"
+    assert main(train(corpus, out, "--quiet")) == 0
+    command = ("count", out, corpus) if verb == "count" else ("mine", corpus, "--top", 3)
+    lines = plain_lines(on_a_terminal(40, *command))
+    first = "tokens" if verb == "count" else "count"
+    assert any(re.fullmatch(rf"  {first}: [\d,]+", line) for line in lines)

@@ -62,10 +62,10 @@ def facts_of(row: Measure) -> dict[str, Any]:
 
 
 def _show(rows: list[Measure]) -> None:
-    from .show import new_console, new_table, ratio
+    from .show import new_console, new_table, print_table, ratio
 
     table = new_table("file", "tokens", "characters", "characters/token", "bytes/token")
     for row in rows:
         ratios = (ratio(row.characters_per_token), ratio(row.bytes_per_token))
         table.add_row(row.name, f"{row.tokens:,}", f"{row.characters:,}", *ratios)
-    new_console().print(table)
+    print_table(new_console(), table)

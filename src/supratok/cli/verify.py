@@ -19,7 +19,7 @@ from rich.table import Table
 from ..corpus import open_corpus
 from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_left_out, print_line, reading_of
-from .show import new_console, new_table
+from .show import new_console, new_table, print_table
 
 _NOTES = (
     "It checks the programs that are installed; the extra verify has all of them, and `supratok"
@@ -85,7 +85,7 @@ def _parts(document: str, lines: bool) -> list[str]:
 
 def show_verification(found: Verification) -> None:
     console = new_console()
-    console.print(_table(found))
+    print_table(console, _table(found))
     for note in found.notes():
         console.print(note)
 
