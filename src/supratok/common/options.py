@@ -67,7 +67,8 @@ def _kind(kind: Any) -> str:
     if get_origin(kind) is tuple:
         return "a list of strings" if str in get_args(kind) else "a list of numbers"
     names = {int: "a whole number", float: "a number", bool: "true or false"}
-    return names.get(kind, f"a {kind.__name__}" if dataclasses.is_dataclass(kind) else "a string")
+    component = getattr(kind, "__name__", "") if dataclasses.is_dataclass(kind) else ""
+    return names.get(kind, f"a {component}" if component else "a string")
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
