@@ -201,5 +201,5 @@ def test_a_missing_package_is_named_with_its_remedy(
 
     for name in ("tokenizers", "sentencepiece", "tiktoken"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match='pip install "(tiktoken|tokenizers|sentencepiece)>='):
+    with pytest.raises(ImportError, match=r'pip install "(tiktoken|tokenizers|sentencepiece)>='):
         open_any(path)
