@@ -422,12 +422,12 @@ def test_help_of_a_command_both_ways() -> None:
 
 
 def test_too_little_memory_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def fail(*_: Any) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("supratok.cli.inspect.describe", fail)
-    assert main(["inspect", str(folder / "t.json")]) == 1
+    monkeypatch.setattr("supratok.cli.doctor.found", fail)
+    assert main(["doctor"]) == 1
     said = "supratok: error: not enough memory; use less text or fewer threads\n"
     assert capsys.readouterr().err == said

@@ -63,7 +63,7 @@ def _option(action: argparse.Action) -> Option:
     names = action.metavar if isinstance(action.metavar, tuple) else (action.metavar or "",)
     return Option(
         flags=tuple(action.option_strings),
-        help=(action.help or "") % vars(action),
+        help=" ".join(((action.help or "") % vars(action)).split()),
         takes=action.nargs != 0,
         choices=tuple(map(str, action.choices or ())),
         files=action.type is Path or any(name.split(".")[0] in _FILES for name in names),
