@@ -93,7 +93,7 @@ def _all_fit(values: Sequence[Any], shape: Any) -> bool:
     if isinstance(shape, range):
         return kinds <= {int} and (not values or (min(values) in shape and max(values) in shape))
     if isinstance(shape, tuple):
-        return kinds <= {list} and set(map(len, values)) <= {len(shape)}
+        return kinds <= {list, tuple} and set(map(len, values)) <= {len(shape)}
     if shape is float:
         return kinds <= {int, float} and all(abs(value) < _LARGEST for value in values)
     return kinds <= {shape if isinstance(shape, type) else type(shape)}
