@@ -131,7 +131,9 @@ def modules_called_by_train(documents: list[str], recipe: Recipe) -> list[str]:
         supratok.train(documents, recipe, threads=1, progress=False)
     finally:
         sys.setprofile(None)
-    return [module for module in called if module.startswith("supratok.")]
+    below = ("supratok.common.", "supratok.recipe")
+    rooms = [module for module in called if module.startswith("supratok.")]
+    return [module for module in rooms if not module.startswith(below)]
 
 
 def test_a_run_enters_no_module_twice() -> None:
@@ -401,3 +403,8 @@ def test_a_vocabulary_that_falls_short_is_said(recwarn: pytest.WarningsRecorder)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         supratok.train(prose(3, 50), vocab_size=400, progress=False)
+
+
+def test_tokens_that_no_file_may_hold_are_refused() -> None:
+    with pytest.raises(ValueError, match="max_bytes=5000: a token has at most 4,096 bytes"):
+        supratok.train(["a"], Recipe(boundaries=Boundaries(max_bytes=5000)))

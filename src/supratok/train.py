@@ -18,6 +18,7 @@ from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
 from .recipe import Recipe
 from .tokenizer import Tokenizer
+from .tokenizer.inputs import LONGEST_TOKEN
 
 
 class ShortVocabularyWarning(UserWarning):
@@ -136,6 +137,11 @@ def _checked(recipe: object, vocab_size: int | None) -> Recipe:
             f"vocab_size={recipe.vocab_size} is too large: training would learn"
             f" {recipe.learnt_size:,} tokens, but a vocabulary holds at most"
             f" {_core.MOST_TOKENS:,}; ask for fewer"
+        )
+    if recipe.boundaries.max_bytes > LONGEST_TOKEN:
+        raise ValueError(
+            f"max_bytes={recipe.boundaries.max_bytes}: a token has at most {LONGEST_TOKEN:,} bytes,"
+            " since encoding takes longer with longer tokens"
         )
     return recipe
 

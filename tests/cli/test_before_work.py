@@ -22,7 +22,7 @@ from supratok.common.machine import Memory
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("estimate") / "corpus.txt"
-    path.write_text("\n".join(documents()) + "\n", encoding="utf-8")
+    path.write_text("\n\n".join(documents()) + "\n", encoding="utf-8")
     return path
 
 
@@ -123,7 +123,7 @@ def test_an_estimate_of_bench_needs_no_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "c.txt"
-    path.write_text("\n".join(documents()), encoding="utf-8")
+    path.write_text("\n\n".join(documents()), encoding="utf-8")
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     command = ["bench", str(path), "--sizes", "400", "--out", str(tmp_path / "out"), "--estimate"]
     assert main(command) == 0

@@ -12,6 +12,7 @@ import pytest
 # that pip installs does.
 SCRIPT = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores Ctrl-C
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:

@@ -59,6 +59,8 @@ def test_a_vocabulary_that_falls_short_is_said_with_the_reason(tmp_path: Path) -
     line = next(line for line in said.splitlines() if line.startswith("warning: "))
     assert f"5,000 tokens were asked for and {found} found: no other pair" in line
     assert "train on more text" in line
+    quiet = run("train", path, "--vocab-size", 5000, "--out", out, "--quiet").stderr.decode()
+    assert quiet == f"{line}\n"
     said = run("train", path, "--vocab-size", 270, "--out", out).stderr.decode()
     assert "warning" not in said
 
@@ -352,7 +354,7 @@ def test_compare_on_a_narrow_terminal(folder: Path) -> None:
     os.close(writer)
     shown = os.read(reader, 100_000).decode()
     os.close(reader)
-    assert shown.count("  characters/token  ") == shown.count("  lossless          yes") == 2
+    assert shown.count("  characters/token: ") == shown.count("  lossless: yes") == 2
     text = shown.replace(name, "")
     assert all(len(line) <= 60 for line in text.splitlines()) and "tokenizer" not in text
 

@@ -90,7 +90,7 @@ def test_a_list_of_documents_walks_no_disk(monkeypatch: pytest.MonkeyPatch) -> N
 def test_addresses(name: str) -> None:
     for source in (name, Path(name), [Path(name)]):
         found = message(source)
-        assert "an address, not a file" in found and "download it" in found
+        assert found.startswith(f"{name}: an address, not a file") and "download it" in found
         assert "streaming=True" in found
     assert "iter(" in message([name])
 

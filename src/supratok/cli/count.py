@@ -27,7 +27,7 @@ from .common import (
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.description = f"Count the tokens of files. {DOCUMENT}"
+    command.description = f"Count the tokens of files. {DOCUMENT}."
     add = command.add_argument
     add("tokenizer", metavar="TOKENIZER", help=ANY_TOKENIZER)
     add("files", nargs="+", metavar="FILES", help=FILES)

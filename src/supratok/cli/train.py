@@ -8,13 +8,14 @@ supratok train corpus/*.jsonl.zst --recipe my.toml --out my.json
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 from ..corpus import Languages
 from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
-from ..train import ShortVocabularyWarning, train
+from ..train import ShortVocabularyWarning, shortfall, train
 from .common import Job, add_job_arguments, check_writable
 from .estimate import announce_training
 from .summary import summary_of
@@ -95,6 +96,8 @@ def run(args: argparse.Namespace) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
         tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
+    if args.quiet and (reason := shortfall(recipe, tokenizer.vocab_size)):
+        print(f"warning: {reason}", file=sys.stderr)
     job.save(tokenizer, "learnt", summary_of(tokenizer))
 
 

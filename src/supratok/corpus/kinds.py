@@ -17,7 +17,7 @@ FORMATS = ("auto", "text", "lines", "code", "jsonl", "json", "parquet")
 
 DOCUMENT = (
     "A document is a record of JSON or parquet; in a text file it ends at blank lines, and in"
-    " source code it is the file."
+    " source code it is the file"
 )
 
 # Choice: tables (.csv, .tsv) are text. They have no blank lines, so documents end at a line end.

@@ -55,8 +55,9 @@ def find_files(name: str, form: str, left_out: LeftOut) -> list[File]:
 
 def _missing(name: str) -> CorpusError:
     if is_url(name):
+        whole = re.sub(r"^(\w+):/+", r"\1://", name)  # a Path has dropped a slash
         return CorpusError(
-            f"{name}: an address, not a file; download it first, or pass a stream to"
+            f"{whole}: an address, not a file; download it first, or pass a stream to"
             " supratok.train, such as datasets.load_dataset(..., streaming=True)['train']"
         )
     what = "no file matches" if glob.has_magic(name) else "no such file or folder"

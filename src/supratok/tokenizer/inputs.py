@@ -22,8 +22,8 @@ IDS = range(1 << 23)
 
 _CHUNK = 1024  # packed bytes, which unpack to 44 MB at most
 _UNFORESEEN = (
-    TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, MemoryError,
-    AssertionError, StopIteration,
+    TypeError, AttributeError, LookupError, ArithmeticError, RecursionError, AssertionError,
+    StopIteration,
 )  # fmt: skip
 
 

@@ -113,12 +113,14 @@ def test_the_loop_of_the_documentation(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page's code runs, unchanged."""
-    (tmp_path / "supratok.json").write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
+    supratok.Tokenizer.load(file).export("my-model", eos="</s>")
     (block,) = re.findall(
         r"```python\n(.*?)```", (DOCS / "models.md").read_text(encoding="utf-8"), re.DOTALL
     )
-    rows = Coder(open_any(file)).rows
+    coder = Coder(open_any("my-model"))
+    rows, end = coder.rows, transformers.AutoTokenizer.from_pretrained("my-model").eos_token_id
+    assert coder.end == end  # so that generation stops where documents ended
     given = {
         "texts": TEXTS, "config": config("gpt2", rows), "budget": 8_192, "batch": 8, "context": 32,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from .measure import Setting
 from .space import recipe_of
 
 # Operations of a trained model in a second of one core, by 6 for each weight and token; measured
-# at widths of 64 to 256 and 8,000 and 30,000 tokens on a core of an Intel Xeon, 2026-11-16.
+# at a width of 256 and 8,000 and 30,000 tokens on a core of an Intel Xeon, 2026-11-16.
 _SPEED = 4.5e10
 
 
