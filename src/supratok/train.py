@@ -9,7 +9,6 @@ holds tables of unique words and unique runs (neighbouring words that may join),
 
 from __future__ import annotations
 
-from .common import _core
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
@@ -52,7 +51,6 @@ def train(
         training_report,
     )
 
-    _check_vocab_size(recipe)
     workers = usable_threads(threads)
     with (
         open_corpus(
@@ -101,13 +99,3 @@ def train(
             tokenizer, split, learnt.crossover, passes, workers, shown
         )
         return tokenizer
-
-
-def _check_vocab_size(recipe: Recipe) -> None:
-    """Refuse a vocabulary that no encoder can hold, before any text is read."""
-    if recipe.learnt_size > _core.MOST_TOKENS:
-        raise ValueError(
-            f"vocab_size={recipe.vocab_size} is too large: training would learn"
-            f" {recipe.learnt_size:,} tokens, but a vocabulary holds at most"
-            f" {_core.MOST_TOKENS:,}; ask for fewer"
-        )

@@ -82,9 +82,7 @@ class Ours(Runtime):
     def token_strings(self, text: str) -> list[str]:
         return self.tokenizer.tokens(text)
 
-    def encode_batch(
-        self, texts: list[str], threads: int | None = None
-    ) -> list[NDArray[np.int64]]:
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[NDArray[np.int64]]:
         return self.tokenizer.encode_batch(texts, threads, numpy=True)
 
     def token_text(self, id: int) -> str:
