@@ -33,7 +33,7 @@ namespace {
 
 constexpr uint32_t kAscii = 0x80;
 constexpr size_t kFewSlots = 1 << 6;
-constexpr size_t kManySlots = 1 << 13;  // a text starts with so many at most
+constexpr size_t kManySlots = 1 << 14;  // a text starts with so many at most
 constexpr size_t kKept = 1 << 19;       // the memory for more pairs is given back after a huge text
 constexpr int64_t kSmall = 1 << 10;     // counts below have a place of their own
 
@@ -42,14 +42,8 @@ constexpr int64_t kSmall = 1 << 10;     // counts below have a place of their ow
 // others, so that a short text after a long one has little to clear.
 class EntropyCounter {
  public:
-  // Not inlined: otherwise each access looks up the thread's counter again.
-  [[gnu::noinline]] double entropy(std::string_view text) {
-    try {
-      count(text);
-    } catch (...) {  // no memory: the counts of this text must not reach the next
-      *this = EntropyCounter();
-      throw;
-    }
+  double entropy(std::string_view text) {
+    count(text);
     int64_t pairs = 0;
     for (size_t i = 0; i < ascii_size_; ++i)
       pairs += tally(std::exchange(ascii_[ascii_seen_[i]], 0));
@@ -90,7 +84,7 @@ class EntropyCounter {
         continue;
       }
       if (others_.entries().empty())  // a short text uses few slots, which stay in the cache
-        others_.clear(std::bit_ceil(std::clamp(text.size() / 2, kFewSlots, kManySlots)));
+        others_.clear(std::bit_ceil(std::clamp(text.size(), kFewSlots, kManySlots)));
       const uint32_t right = decode_char(at);
       others_.add(FlatCounts::pair(left, right), 1);
       left = right;
@@ -138,13 +132,21 @@ class EntropyCounter {
 }  // namespace
 
 double bigram_entropy(std::string_view text) {
-  thread_local EntropyCounter counter;  // making one costs more than counting a short text
-  return counter.entropy(text);
+  // Making one costs more than counting a short text. Behind a pointer, for otherwise each access
+  // would look up the thread's counter. If memory runs out, its counts must not reach the next
+  // text.
+  thread_local std::unique_ptr<EntropyCounter> kept;
+  auto counter = kept ? std::move(kept) : std::make_unique<EntropyCounter>();
+  const double bits = counter->entropy(text);
+  kept = std::move(counter);
+  return bits;
 }
 
 std::vector<double> bigram_entropies(const Texts& texts, size_t threads) {
   std::vector<double> bits(texts.size());
-  in_parallel(texts.size(), threads, [&](size_t i) { bits[i] = bigram_entropy(texts[i]); }, [] {});
+  in_parallel(
+      texts.size(), threads, [&](size_t i) { breathe(i), bits[i] = bigram_entropy(texts[i]); },
+      [] {});
   return bits;
 }
 

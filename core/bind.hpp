@@ -89,11 +89,11 @@ struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
     return cast(ndarray<numpy, T, ndim<1>>(kept->data(), {kept->size()}, owner)).release();
   }
   operator std::vector<T>() {
-    std::vector<T> all;
-    for (handle number : this->source)
-      if (T value; try_cast(number, value))
-        all.push_back(value);
-      else
+    const object fast = steal(PySequence_Fast(this->source.ptr(), "a sequence"));
+    if (!fast.is_valid()) throw python_error();
+    std::vector<T> all(static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
+    for (size_t i = 0; i < all.size(); ++i)
+      if (!try_cast(handle(PySequence_Fast_ITEMS(fast.ptr())[i]), all[i]))
         throw type_error("a sequence holds something that is no number of the right size");
     return all;
   }

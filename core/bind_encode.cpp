@@ -80,7 +80,10 @@ void bind_encode(nb::module_& m) {
            "tied"_a = nb::list(), Released())
       .def(
           "encode",
-          [](const Encoder& self, std::string_view text) { return to_list(encode(self, text)); },
+          [](const Encoder& self, std::string_view text) {
+            const Ids ids = encode(self, text);
+            return in_python([&] { return to_list(ids); });
+          },
           "text"_a)
       .def(
           "encode_array",

@@ -20,7 +20,8 @@ struct Watched {
   const Watch* before;
 };
 
-inline void breathe() {
+// Not inlined: a call is all that a loop should hold of it.
+[[gnu::noinline, gnu::cold]] inline void breathe() {
   if (watch) (*watch)();
 }
 // For small steps of a loop, by their number.

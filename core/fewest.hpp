@@ -106,7 +106,7 @@ class Fewest {
     return best[text.size() & mask];
   }
 
-  static constexpr size_t kPause = 1 << 16;
+  static constexpr size_t kPause = 1 << 14;
   size_t ring_ = 8;       // a power of two above the size of the longest entry
   bool complete_ = true;  // all characters of the entries are in the alphabet
 };

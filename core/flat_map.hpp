@@ -68,16 +68,21 @@ class FlatIndex {
       Slot& slot = slots_[i];
       if (slot.number == kNone) {
         if (fresh == kNone) throw std::length_error("more than 4 billion entries in one table");
-        if (used_ == most_) {
-          grow();
-          return find_or_add(hash, fresh, same);
-        }
+        if (used_ == most_) i = grow(tag);
+        slots_[i] = {fresh, tag};
         ++used_;
-        slot = {fresh, tag};
         return fresh;
       }
       if (slot.tag == tag && same(slot.number)) return slot.number;
     }
+  }
+
+  // Takes back the number that was added last.
+  void take_back(uint64_t hash, uint32_t number) {
+    size_t i = static_cast<uint32_t>(hash) & mask_;
+    while (slots_[i].number != number) i = (i + 1) & mask_;
+    slots_[i].number = kNone;
+    --used_;
   }
 
   // Adds a number that `find` does not find.
@@ -90,11 +95,15 @@ class FlatIndex {
     uint32_t number = kNone;
     uint32_t tag = 0;
   };
-  void grow() {
+  // Returns the free slot for a tag.
+  [[gnu::noinline]] size_t grow(uint32_t tag) {
     FlatIndex larger(slots_.size() * 2);
     for (const Slot& slot : slots_)
       if (slot.number != kNone) larger.add(slot.tag, slot.number);
     *this = std::move(larger);
+    size_t i = tag & mask_;
+    while (slots_[i].number != kNone) i = (i + 1) & mask_;
+    return i;
   }
 
   LargeVector<Slot> slots_;
@@ -114,10 +123,9 @@ class FlatCounts {
   // Adds to the count of a key; returns the key's number, by the order in which keys first came.
   uint32_t add(uint64_t key, int64_t count) {
     const auto fresh = static_cast<uint32_t>(entries_.size());
-    if (fresh == entries_.capacity()) entries_.reserve(entries_.size() * 2 + 64);
     const uint32_t number =
         index_.find_or_add(mix(key), fresh, [&](uint32_t i) { return entries_[i].key == key; });
-    if (number == fresh) entries_.push_back({key, 0});
+    if (number == fresh) append(key);
     entries_[number].count += count;
     return number;
   }
@@ -136,6 +144,15 @@ class FlatCounts {
   }
 
  private:
+  void append(uint64_t key) {
+    try {
+      entries_.push_back({key, 0});
+    } catch (...) {  // no memory: the index must not know what is not there
+      index_.take_back(mix(key), static_cast<uint32_t>(entries_.size()));
+      throw;
+    }
+  }
+
   FlatIndex index_;
   std::vector<Entry> entries_;
 };

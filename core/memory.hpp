@@ -57,16 +57,21 @@ inline void return_freed_memory() {
 // kind, unless one very long text needed it. A use inside another has memory of its own.
 template <class T, int kUse>
 struct Scratch {
-  explicit Scratch(size_t size) : values(std::move(kept())) {
+  explicit Scratch(size_t size) : kept_(of_thread()), values(std::move(kept_)) {
     if (values.size() < size) values.resize(size);
   }
   ~Scratch() {
-    if (values.capacity() <= 1u << 22) kept() = std::move(values);
+    if (values.capacity() <= 1u << 22) kept_.swap(values);
   }
-  static std::vector<T>& kept() {
-    static thread_local std::vector<T> values;
-    return values;
+
+ private:
+  static std::vector<T>& of_thread() {
+    static thread_local std::vector<T> kept;
+    return kept;
   }
+  std::vector<T>& kept_;
+
+ public:
   std::vector<T> values;
 };
 

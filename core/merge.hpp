@@ -71,8 +71,7 @@ class Merger {
           heap_.clear();
           throw;
         }
-        ++done;
-        breathe();
+        if (++done % 4 == 0) breathe();
       } else {  // it fell since it was pushed
         push(top.pair);
       }

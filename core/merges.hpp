@@ -228,7 +228,7 @@ class Merges {
     return out.size() - start;
   }
 
-  static constexpr size_t kPause = 1 << 16;
+  static constexpr size_t kPause = 1 << 14;
   Numbers ranks_;                       // by entry; empty: no two share one
   FlatIndex joins_;                     // of entries, by the hash of their parts
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here

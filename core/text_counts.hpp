@@ -20,16 +20,10 @@ class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
   void add(std::string_view text, uint64_t hash, int64_t count) {
-    // Memory for the row comes first, so that the index never numbers a row that is not there.
-    if (size_ == rows_.size() * kBlockRows)
-      rows_.push_back(std::make_unique_for_overwrite<TextCount[]>(kBlockRows));
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
         index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
-    if (number == fresh) {
-      row(size_++) = {};
-      row(number).text = borrows_ ? text : copy(text);
-    }
+    if (number == fresh) append(text, hash);
     row(number).count += count;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
@@ -58,6 +52,17 @@ class TextCounts {
   static constexpr size_t kBlock = kBlockRows * sizeof(TextCount);
   TextCount& row(size_t i) { return rows_[i / kBlockRows][i % kBlockRows]; }
   const TextCount& row(size_t i) const { return rows_[i / kBlockRows][i % kBlockRows]; }
+  void append(std::string_view text, uint64_t hash) {
+    try {
+      if (size_ == rows_.size() * kBlockRows)
+        rows_.push_back(std::make_unique_for_overwrite<TextCount[]>(kBlockRows));
+      row(size_) = {borrows_ ? text : copy(text), 0};
+      ++size_;
+    } catch (...) {  // no memory: the index must not know what is not there
+      index_.take_back(hash, static_cast<uint32_t>(size_));
+      throw;
+    }
+  }
   std::string_view copy(std::string_view text) {
     if (text.size() > text_left_) {
       const size_t size = std::max(kBlock, text.size());

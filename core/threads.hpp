@@ -65,7 +65,7 @@ void in_parallel(size_t items, size_t threads, Work work, Collect collect) {
     if (stopped) throw Stopped();
   };
   {
-    const Threads helpers(std::clamp<size_t>(threads, 1, items + 1) - 1, [&] {
+    const Threads helpers(std::clamp<size_t>(threads, 1, std::max<size_t>(items, 1)) - 1, [&] {
       const Watched watched(&check);
       guarded([&] {
         for (size_t i; (i = next++) < items;) work(i);

@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
-from .common import _core
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
@@ -120,7 +119,7 @@ def train(
 
 
 def _checked(recipe: object, vocab_size: int | None) -> Recipe:
-    """The recipe of a call; refuses a vocabulary that no encoder holds, before any text is read."""
+    """The recipe of a call, checked before any text is read."""
     if recipe is None:
         recipe = Recipe()
     if not isinstance(recipe, Recipe):
@@ -132,12 +131,6 @@ def _checked(recipe: object, vocab_size: int | None) -> Recipe:
         raise TypeError(f"recipe must be a Recipe, not {type(recipe).__name__}{hint}")
     if vocab_size is not None:
         recipe = replace(recipe, vocab_size=vocab_size)
-    if recipe.learnt_size > _core.MOST_TOKENS:
-        raise ValueError(
-            f"vocab_size={recipe.vocab_size} is too large: training would learn"
-            f" {recipe.learnt_size:,} tokens, but a vocabulary holds at most"
-            f" {_core.MOST_TOKENS:,}; ask for fewer"
-        )
     if recipe.boundaries.max_bytes > LONGEST_TOKEN:
         raise ValueError(
             f"max_bytes={recipe.boundaries.max_bytes}: a token has at most {LONGEST_TOKEN:,} bytes,"

@@ -53,6 +53,7 @@ def work_of(name: str, size: int, threads: int = 3) -> Work:
     some = texts(size)
     if name == "train":
         recipe = Recipe(vocab_size=400, refine=1)
+        supratok.train(texts(3), recipe, progress=False)  # imports what it needs
         return lambda: supratok.train(some, recipe, threads, progress=False).texts
     if name == "load":
         saved = Path(tempfile.mkdtemp()) / "saved.json"
@@ -134,8 +135,8 @@ class Alarm(Exception):
 
 
 def interrupt(name: str, seed: int) -> str:
-    """The second signal that comes during the work ends it. Signals that come while the core does
-    not look are handled as one, after the work."""
+    """The second signal ends the work. It is sent once the first is handled: after the work, if the
+    core does not look."""
     work, again = LONG[name]()
     tokenizer = made(200)
     expected = tokenizer.encode_batch(["a b"] * 3, 2)
@@ -148,10 +149,11 @@ def interrupt(name: str, seed: int) -> str:
         if seen == 2:
             signal.setitimer(signal.ITIMER_REAL, 0)  # or handlers may fill all the time there is
             raise Alarm
+        signal.setitimer(signal.ITIMER_REAL, 0.01)  # once: handlers must not fill all the time
 
     signal.signal(signal.SIGALRM, handle)
-    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.01)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
         work()
     except Alarm:
         again()
@@ -165,14 +167,14 @@ def interrupt(name: str, seed: int) -> str:
 
 
 def _quadratic() -> _core.Encoder:
-    """It tries 4,096 bytes at each place of a text of a's."""
-    return _core.Encoder(["a", "a" * 4096], [1, 1], fewest=True, first_id=0)
+    """It tries 1,024 bytes at each place of a text of a's."""
+    return _core.Encoder(["a", "a" * 1024], [1, 1], fewest=True, first_id=0)
 
 
 def _over_texts(call: Callable[[_core.Encoder, list[str]], Any]) -> Callable[[], tuple[Work, Work]]:
     def make() -> tuple[Work, Work]:
         core = _quadratic()
-        return lambda: call(core, ["a" * 1_000_000] * 90), lambda: call(core, ["aa"])
+        return lambda: call(core, ["a" * 4_000_000] * 90), lambda: call(core, ["aa"])
 
     return make
 
