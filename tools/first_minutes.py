@@ -38,22 +38,22 @@ tokenizer = AutoTokenizer.from_pretrained("my-model")
 end = tokenizer.eos_token_id
 texts = open("my.txt", encoding="utf-8").read().split("\\n\\n")
 ids = [id for text in texts for id in [*tokenizer(text).input_ids, end]]
-windows = torch.tensor(ids[: len(ids) // 128 * 128]).view(-1, 128)
+windows = torch.tensor(ids[: len(ids) // 64 * 64]).view(-1, 64)
 
 torch.manual_seed(0)
 config = GPT2Config(
-    vocab_size=len(tokenizer), n_layer=2, n_head=4, n_embd=128, n_positions=512,
+    vocab_size=len(tokenizer), n_layer=2, n_head=4, n_embd=96, n_positions=512,
     bos_token_id=end, eos_token_id=end,
 )
 model = GPT2LMHeadModel(config)
-optimiser = torch.optim.AdamW(model.parameters(), lr=2e-3)
-for step in range(200):
+optimiser = torch.optim.AdamW(model.parameters(), lr=4e-3)
+for step in range(500):
     batch = windows[torch.randint(len(windows), (8,))]
     loss = model(batch, labels=batch).loss
     loss.backward()
     optimiser.step()
     optimiser.zero_grad()
-    if step % 100 == 99:
+    if step % 250 == 249:
         print(f"step {step + 1}: loss {loss:.2f}")
 
 prompt = tokenizer("This function returns", return_tensors="pt")
@@ -84,7 +84,7 @@ STEPS = [
         " ends a document.",
         "wc my.txt && head -n 3 my.txt",
     ),
-    Step("Train:", "supratok train my.txt --vocab-size 4000 --out my.json"),
+    Step("Train:", "supratok train my.txt --vocab-size 2000 --out my.json"),
     Step(
         "Look at what it does:",
         "echo 'If the file does not exist, an exception is raised.' | supratok encode my.json"
