@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <semaphore>
 #include <system_error>
 #include <thread>
 
@@ -21,15 +22,19 @@ class Threads {
     try {
       threads_.reserve(most);
       while (threads_.size() < most) {
-        ::operator delete(::operator new(1 << 18));  // there is memory for a thread
-        threads_.emplace_back([body] {
+        ::operator delete(::operator new(1 << 22));  // there is memory for its variables
+        threads_.emplace_back([this, body] {
           claim_variables();
+          claimed_.release();
+          begin_.acquire();
           body();
         });
+        claimed_.acquire();  // nobody else takes that memory
       }
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
     }
+    begin_.release(static_cast<std::ptrdiff_t>(threads_.size()));
   }
   ~Threads() {
     for (std::thread& thread : threads_) thread.join();
@@ -37,6 +42,7 @@ class Threads {
   size_t size() const { return threads_.size(); }
 
  private:
+  std::counting_semaphore<> claimed_{0}, begin_{0};
   std::vector<std::thread> threads_;
 };
 

@@ -52,7 +52,7 @@ def work_of(name: str, size: int, threads: int = 3) -> Work:
     """What a thread may be doing, on `size` texts."""
     some = texts(size)
     if name == "train":
-        recipe = Recipe(vocab_size=400, refine=1)
+        recipe = Recipe(vocab_size=330, refine=1)
         supratok.train(texts(3), recipe, progress=False)  # imports what it needs
         return lambda: supratok.train(some, recipe, threads, progress=False).texts
     if name == "load":
