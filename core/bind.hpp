@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -19,6 +18,23 @@ inline std::string_view view(nanobind::handle text) {
   const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (!data) throw nanobind::python_error();
   return {data, static_cast<size_t>(size)};
+}
+
+// A NumPy array of these numbers as T. (An nb::ndarray aborts where memory runs out.)
+template <class T, class Values>
+nanobind::object to_numpy(const Values& values) {
+  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  const std::string type = kind + std::to_string(sizeof(T));
+  const auto numpy = nanobind::steal(PyImport_ImportModule("numpy"));
+  if (!numpy.is_valid()) throw nanobind::python_error();
+  auto array = nanobind::steal(PyObject_CallMethod(
+      numpy.ptr(), "empty", "ns", static_cast<Py_ssize_t>(values.size()), type.c_str()));
+  Py_buffer room;
+  if (!array.is_valid() || PyObject_GetBuffer(array.ptr(), &room, PyBUF_WRITABLE))
+    throw nanobind::python_error();
+  std::copy(values.begin(), values.end(), static_cast<T*>(room.buf));
+  PyBuffer_Release(&room);
+  return array;
 }
 
 }  // namespace supratok
@@ -83,10 +99,8 @@ struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
     this->source = borrow(given);
     return PySequence_Check(given.ptr());
   }
-  static handle from_cpp(std::vector<T> values, rv_policy, cleanup_list*) {
-    auto* kept = new std::vector<T>(std::move(values));
-    capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return cast(ndarray<numpy, T, ndim<1>>(kept->data(), {kept->size()}, owner)).release();
+  static handle from_cpp(const std::vector<T>& values, rv_policy, cleanup_list*) {
+    return supratok::to_numpy<T>(values).release();
   }
   operator std::vector<T>() {
     const object fast = steal(PySequence_Fast(this->source.ptr(), "a sequence"));
@@ -161,12 +175,9 @@ class Unlocked {
 
 using Released = nb::call_guard<Unlocked>;
 using Strings = std::vector<std::string>;
-using OptionalCounts = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig>>;
 
-// The numbers that go with texts, or nullptr.
-inline const int64_t* checked(const OptionalCounts& numbers, size_t texts) {
-  if (numbers && numbers->size() != texts) throw nb::value_error("as many numbers as texts");
-  return numbers ? numbers->data() : nullptr;
+inline void check_sizes(const Texts& texts, const Counts& numbers) {
+  if (numbers.size() != texts.size()) throw nb::value_error("as many numbers as texts");
 }
 
 // Reads the documents here, under the GIL, while other threads call count(texts).

@@ -18,8 +18,8 @@ nb::list to_list(const Ids& ids) {
 }
 
 // Of 64 bits, the only width that PyTorch takes both as indices and as targets.
-Counts to_array(const Ids& ids) {
-  return {ids.begin(), ids.end()};
+nb::object to_array(const Ids& ids) {
+  return in_python([&] { return to_numpy<int64_t>(ids); });
 }
 
 // Releases the GIL only if the text is long enough to be worth it.
@@ -49,7 +49,7 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
     released.locked([&] {
       for (const auto& [first, ids] : some)
         for (size_t i = 0; i < ids.size(); ++i)
-          results[first + i] = arrays ? nb::cast(to_array(ids[i])) : to_list(ids[i]);
+          results[first + i] = arrays ? to_array(ids[i]) : to_list(ids[i]);
     });
   };
   encode_all(encoder, texts, threads, add, collect);
@@ -100,13 +100,12 @@ void bind_encode(nb::module_& m) {
       .def("count", &Encoder::count, "text"_a, Released())
       .def(
           "usage",
-          [](const Encoder& self, const Texts& texts, size_t threads,
-             const OptionalCounts& weights) {
-            const int64_t* numbers = checked(weights, texts.size());
+          [](const Encoder& self, const Texts& texts, size_t threads, const Counts& weights) {
+            if (!weights.empty()) check_sizes(texts, weights);
             const Unlocked released;
-            return usage(self, texts, threads, numbers);
+            return usage(self, texts, threads, weights);
           },
-          "texts"_a, "threads"_a, "weights"_a = nb::none(),
+          "texts"_a, "threads"_a, "weights"_a = nb::list(),
           "How often each id occurs in the encodings of the texts, each counted by its weight.")
       .def(
           "decode",

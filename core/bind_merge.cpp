@@ -10,13 +10,12 @@ namespace {
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
 
 Sequences of_words(WordTable& words, const Numbers& alphabet, const Bigrams* bigrams, int64_t gate,
-                   const Texts& changes, const OptionalCounts& by) {
-  const int64_t* numbers = checked(by, changes.size());
-  if (!numbers && !changes.empty()) throw nb::value_error("as many numbers as texts");
+                   const Texts& changes, const Counts& by) {
+  check_sizes(changes, by);
   const Unlocked released;
   TextCounts changed(true);
   for (size_t i = 0; i < changes.size(); ++i)
-    changed.add(changes[i], hash_bytes(changes[i]), numbers[i]);
+    changed.add(changes[i], hash_bytes(changes[i]), by[i]);
   return Sequences::of_words(words.words, alphabet, bigrams, gate, changed);
 }
 
@@ -42,7 +41,7 @@ void bind_merge(nb::module_& m) {
 
   nb::class_<Sequences>(m, "Sequences")
       .def_static("of_words", &of_words, "words"_a, "alphabet"_a, "bigrams"_a = nb::none(),
-                  "gate"_a = 0, "changes"_a = nb::list(), "by"_a = nb::none(),
+                  "gate"_a = 0, "changes"_a = nb::list(), "by"_a = nb::list(),
                   "Cuts words at characters outside the alphabet and at bigrams rarer than the "
                   "gate. Adds `by` to the counts of the words in `changes`, but not in the table.")
       .def_static(

@@ -144,13 +144,13 @@ void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Read
 // How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
 // there are none.
 inline Counts usage(const Encoder& encoder, const Texts& texts, size_t threads,
-                    const int64_t* weights) {
+                    const Counts& weights) {
   Counts uses(encoder.end_id());
   std::mutex lock;
   const auto add = [&](size_t first, const std::vector<Ids>& ids) {
     const std::lock_guard guard(lock);
     for (size_t i = 0; i < ids.size(); ++i)
-      for (const uint32_t id : ids[i]) uses[id] += weights ? weights[first + i] : 1;
+      for (const uint32_t id : ids[i]) uses[id] += weights.empty() ? 1 : weights[first + i];
   };
   encode_all(encoder, texts, threads, add, [] {});
   return uses;

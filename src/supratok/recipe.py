@@ -19,7 +19,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from .common import _core
 from .common.options import check_types, from_mapping, to_toml
 from .common.reserved import BYTE_NAMES, reserved
 
@@ -267,12 +266,6 @@ class Recipe:
         _check_at_least(self, "vocab_size", 257)  # the bytes, and one character at least
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "oversize", 1.0)
-        if self.learnt_size > _core.MOST_TOKENS:  # no encoder can hold it
-            raise ValueError(
-                f"vocab_size={self.vocab_size} is too large: training would learn"
-                f" {self.learnt_size:,} tokens, but a vocabulary holds at most"
-                f" {_core.MOST_TOKENS:,}; ask for fewer"
-            )
         _check_at_least(self, "refine", 0)
         _check_at_least(self, "phrase_price", 1.0)
         if not 0.0 < self.character_coverage <= 1.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -46,8 +46,13 @@ def test_a_text_without_words_is_no_cause_for_warnings(
 @pytest.mark.parametrize(("size", "rule"), [(10**9, "merges"), (5_000_000, "fewest")])
 def test_a_vocabulary_that_cannot_be_held_is_refused(size: int, rule: Segmentation) -> None:
     """Before any text is read; `fewest` learns twice as many tokens as asked for."""
+
+    def unread() -> Iterator[str]:
+        yield "seen to be a text"
+        raise AssertionError("was read")
+
     with pytest.raises(ValueError, match=r"too large: .* at most 8,388,608; ask for fewer"):
-        Recipe(vocab_size=size, segmentation=rule)
+        supratok.train(unread(), Recipe(vocab_size=size, segmentation=rule), progress=False)
 
 
 def test_memory_follows_the_corpus_and_not_the_size_asked_for() -> None:

@@ -32,6 +32,7 @@ def count_words(
 ) -> tuple[_core.WordTable, dict[str, LanguageWords]]:
     """The words of the training documents; and again those of Turkish and of Finnish documents, if
     the recipe has rules for them."""
+    _refuse_what_no_encoder_holds(recipe)
     words = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
     by_language: dict[str, LanguageWords] = {}
     if recipe.scripts is not None and recipe.scripts.weighs_suffixes:
@@ -40,6 +41,15 @@ def count_words(
         words.count((document.text for document in split.decide("words")), threads)
     progress.end(words=len(words), documents=split.documents)
     return words, by_language
+
+
+def _refuse_what_no_encoder_holds(recipe: Recipe) -> None:
+    if recipe.learnt_size > _core.MOST_TOKENS:
+        raise ValueError(
+            f"vocab_size={recipe.vocab_size} is too large: training would learn"
+            f" {recipe.learnt_size:,} tokens, but a vocabulary holds at most"
+            f" {_core.MOST_TOKENS:,}; ask for fewer"
+        )
 
 
 def _by_language(split: Split, found: dict[str, LanguageWords], threads: int) -> Iterator[str]:
