@@ -1,6 +1,6 @@
 # make demo       train on Python's own documentation, and show the result
 # make test       the tests of every promise, in minutes
-# make test-all   those and the slow ones: more seeds, and cases of lab alone
+# make test-all   those, the slow ones (more seeds, cases of lab alone) and the long ones (faults)
 # make lint       formats, types, lints, the law of the rooms, and the stub of the core
 # make bench      the figures of the README (needs SUPRATOK_DATA)
 # make wheel      an sdist and a wheel of this platform in dist/, checked, and used without a compiler

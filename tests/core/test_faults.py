@@ -15,7 +15,7 @@ from faults import LONG
 
 SCRIPT = Path(__file__).parent / "faults.py"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes are Linux's")
-tries = pytest.mark.parametrize("tries", [4, pytest.param(200, marks=pytest.mark.slow)])
+tries = pytest.mark.parametrize("tries", [4, pytest.param(200, marks=pytest.mark.long)])
 
 
 def outcomes(folder: Path, scene: str, name: str, tries: int) -> Counter[str]:

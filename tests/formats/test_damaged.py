@@ -36,7 +36,7 @@ def test_some_mutations(kind: str, tmp_path: Path) -> None:
     assert counts["refused"] > 50 and counts["read"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_mutations(kind: str, tmp_path: Path) -> None:
     counts, wrong = mutations.count(kind, 1000, 1000 + KINDS[kind], tmp_path)
