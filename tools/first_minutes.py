@@ -166,13 +166,14 @@ def transcript(place: Place, wheel: Path) -> Iterator[str]:
         yield f"```\n$ {command}\n{output}```\n"
 
 
-def page(lines: list[str]) -> str:
+def page(lines: list[str], borrow: bool) -> str:
+    borrowed = ", torch taken from another environment" if borrow else ""
     return "\n".join([
         "# The first minutes\n",
         "From an empty folder to a model that generates with your own tokenizer. A script made this"
         " page by running every command"
         f" (`python tools/first_minutes.py --write docs/first-minutes.md`; Python"
-        f" {platform.python_version()}, {platform.system()} {platform.machine()},"
+        f" {platform.python_version()}, {platform.system()} {platform.machine()}{borrowed},"
         f" {datetime.date.today()}); CI runs it too.\n",
         *lines,
         "Next: [which recipe, which size?](choosing.md), [exports](exports.md),"
@@ -204,7 +205,7 @@ def main(arguments: list[str] | None = None) -> None:
             print(line)
             lines.append(line)
     if args.write:
-        args.write.write_text(page(lines), encoding="utf-8")
+        args.write.write_text(page(lines, args.borrow), encoding="utf-8")
 
 
 if __name__ == "__main__":
