@@ -112,7 +112,7 @@ def without_memory(name: str, seed: int) -> str:
     """The limit is anywhere between nothing and enough."""
     rng = random.Random(seed)
     work = work_of(name, 2000 if name == "train" else 6000)
-    limit(int(2 ** rng.uniform(10, 27)))
+    limit(int(2 ** rng.uniform(26, 29) if name == "train" else 2 ** rng.uniform(10, 27)))
     try:
         work()
         outcome = "enough"
