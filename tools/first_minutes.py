@@ -42,8 +42,13 @@ windows = torch.tensor(ids[: len(ids) // 64 * 64]).view(-1, 64)
 
 torch.manual_seed(0)
 config = GPT2Config(
-    vocab_size=len(tokenizer), n_layer=2, n_head=4, n_embd=96, n_positions=512,
-    bos_token_id=end, eos_token_id=end,
+    vocab_size=len(tokenizer),
+    n_layer=2,
+    n_head=4,
+    n_embd=96,
+    n_positions=512,
+    bos_token_id=end,
+    eos_token_id=end,
 )
 model = GPT2LMHeadModel(config)
 optimiser = torch.optim.AdamW(model.parameters(), lr=4e-3)
