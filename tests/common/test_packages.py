@@ -55,7 +55,11 @@ def not_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("not_installed")
-def test_a_checkout_that_was_never_installed_knows_its_extras() -> None:
+def test_a_checkout_that_was_never_installed_knows_its_extras(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    here = Path(__file__).parents[2] / "src" / "supratok" / "common" / "packages.py"
+    monkeypatch.setattr(packages, "__file__", str(here))
     assert install_hint("lab", "tokenizers") == 'pip install "tokenizers>=0.20"'
     assert requirements("lab").items() <= requirements("lm").items()
 
