@@ -103,11 +103,12 @@ struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
     return supratok::to_numpy<T>(values).release();
   }
   operator std::vector<T>() {
-    const object fast = steal(PySequence_Fast(this->source.ptr(), "a sequence"));
-    if (!fast.is_valid()) throw python_error();
-    std::vector<T> all(static_cast<size_t>(PySequence_Fast_GET_SIZE(fast.ptr())));
+    PyObject* const given = this->source.ptr();
+    const object items = PyList_Check(given) ? this->source : steal(PySequence_List(given));
+    if (!items.is_valid()) throw python_error();
+    std::vector<T> all(len(items));
     for (size_t i = 0; i < all.size(); ++i)
-      if (!try_cast(handle(PySequence_Fast_ITEMS(fast.ptr())[i]), all[i]))
+      if (!try_cast(handle(NB_LIST_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i))), all[i]))
         throw type_error("a sequence holds something that is no number of the right size");
     return all;
   }
