@@ -15,7 +15,7 @@ import math
 import os
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -48,7 +48,7 @@ class Boundaries:
     one_script: bool = True  # Chinese characters and kana are one script
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         for name in ("max_words", "max_bytes", "max_digits"):
             _check_at_least(self, name, 1)
 
@@ -77,7 +77,7 @@ class Curation:
     by_quantile: bool = False
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         object.__setattr__(self, "keep", tuple(self.keep))
         if len(self.keep) != 3 or not all(0.0 <= share <= 1.0 for share in self.keep):
             raise ValueError(f"keep={self.keep}: three shares from 0 to 1, of low, medium and high")
@@ -108,7 +108,7 @@ class Seeds:
     overlap: float = 0.9
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         _check_at_least(self, "min_words", 2)
         _check_at_least(self, "max_words", self.min_words)
         _check_at_least(self, "min_count", 1)
@@ -133,7 +133,7 @@ class Screen:
     min_boundary_entropy: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "min_documents", 1)
         _check_at_least(self, "min_boundary_entropy", 0)
@@ -156,7 +156,7 @@ class Scripts:
     hamza: float = 0.0
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         _check_at_least(self, "gate", 0)
         _check_at_least(self, "suffixes", 0)
         for name in ("suffix_weight", "hamza"):
@@ -212,7 +212,7 @@ class Expressions:
     in_place: bool = False
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         _check_at_least(self, "max_words", 2)
         _check_at_least(self, "min_count", 1)
         if not 0.0 <= self.training_share <= 1.0:
@@ -258,7 +258,7 @@ class Recipe:
     special_tokens: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_types(self)
+        check_types(self)
         if self.segmentation not in get_args(Segmentation):
             raise ValueError(
                 f"segmentation={self.segmentation!r}: choose one of {get_args(Segmentation)}"
@@ -350,7 +350,6 @@ class Recipe:
         component: `curation={"low": 2.5}`."""
         if name not in PRESETS:
             raise ValueError(f"preset={name!r}: choose one of {', '.join(PRESETS)}")
-        check_types(cls, {"vocab_size": vocab_size})
         recipe = PRESETS[name](vocab_size)
         parts = {key: _part(key, value, recipe) for key, value in changes.items()}
         return from_mapping(cls, parts, recipe)
@@ -403,10 +402,6 @@ def _part(name: str, value: object, base: Recipe | None = None) -> object:
         return from_mapping(_PARTS[name], value, getattr(base, name, None))
     except ValueError as error:
         raise ValueError(f"[{name}] {error}") from error
-
-
-def _check_types(options: Any) -> None:
-    check_types(type(options), {one.name: getattr(options, one.name) for one in fields(options)})
 
 
 def _check_at_least(options: object, name: str, least: float) -> None:

@@ -9,6 +9,7 @@ The folder keeps every finished row, so an interrupted run resumes.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from ..lab.report.page import find, page
 from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.report.tables import Table
 from ..recipe import PRESETS
-from .common import FILES, files_read
+from .common import FILES, corpus_files, files_in
 from .estimate import FACTOR, count, note, rough_size, rough_time, warn_of_memory
 from .show import new_console, new_table, print_table
 
@@ -81,7 +82,8 @@ def run(args: argparse.Namespace) -> None:
         if entry.size is None:
             open_any(entry.name)  # a file that cannot be read fails now
     written = (*FILES_OF_TABLES, "rows.jsonl", "report.html")
-    read = files_read([*args.files, *(args.test or [])], files=args.tokenizers)
+    texts = corpus_files([*args.files, *(args.test or [])])
+    read = itertools.chain(files_in(args.tokenizers), texts)
     refuse_overwriting_in(args.out, written, read)
     bench = Bench(
         [Path(name) for name in args.files],

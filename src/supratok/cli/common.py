@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -12,9 +13,9 @@ from typing import Any, BinaryIO
 
 from ..common.files import STANDARD_OUTPUT, refuse_overwriting, refuse_unwritable
 from ..common.progress import Events
-from ..corpus import Corpus, CorpusError, open_corpus
+from ..corpus import Corpus, open_corpus
 from ..corpus.kinds import DOCUMENT, FORMATS
-from ..corpus.paths import LeftOut, describe
+from ..corpus.paths import describe
 from ..tokenizer import Tokenizer, usable_threads
 from ..tokenizer.file import FILE as SUPRATOK_FILE
 
@@ -104,6 +105,18 @@ class Job:
             **reading_of(args),
         }
 
+    @functools.cached_property
+    def corpus(self) -> Corpus:
+        """The files of the corpus; nothing is read from it."""
+        with open_corpus(self.files, **reading_of(self._args)) as corpus:
+            return corpus
+
+    def reads(self, *others: Path | None) -> Iterator[str | Path | None]:
+        """All that the command reads. The other files come first: naming those of the corpus finds
+        what is wrong with it."""
+        yield from others
+        yield from self.corpus.files
+
     def save(self, tokenizer: Tokenizer, done: str, summary: Iterable[str]) -> None:
         """Write the tokenizer to --out, and finish."""
         tokenizer.save(self._args.out)
@@ -117,15 +130,14 @@ class Job:
     ) -> None:
         """Print the result: for programs with --json, for people without it."""
         out, seconds = self._args.out, round(time.monotonic() - self._began, 2)
-        left_out = self._left_out()
         if self._events:
             result = {"out": str(out), **facts, "seconds": seconds, "report": report}
-            counts = {reason: len(names) for reason, names in left_out.items()}
+            counts = {reason: len(names) for reason, names in self.corpus.left_out.items()}
             self._events.emit("done", **result, left_out=counts)
             return
         # Files always; records with --quiet alone, since the summary names them.
         skipped = report.get("afterwards", [report])[-1].get("skipped")
-        if line := describe(left_out, skipped if self._args.quiet else None):
+        if line := describe(self.corpus.left_out, skipped if self._args.quiet else None):
             print(line, file=sys.stderr)
         if not self._args.quiet:
             print(
@@ -135,47 +147,32 @@ class Job:
                 file=sys.stderr,
             )
 
-    def _left_out(self) -> LeftOut:
-        """The files that were not read. If one has vanished meanwhile, the work is done anyway."""
-        with (
-            contextlib.suppress(CorpusError),
-            open_corpus(self.files, format=self._args.format) as corpus,
-        ):
-            return corpus.left_out
-        return {}
-
 
 def check_writable(
-    out: Path,
-    option: str = "--out",
-    *,
-    corpus: Iterable[str | Path] = (),
-    form: str = "auto",
-    files: Iterable[str | Path | None] = (),
+    out: Path, read: Iterable[str | Path | None] = (), option: str = "--out"
 ) -> None:
-    """Refuse, before the work, what cannot be written, and what the command itself reads: the
-    files of a corpus, and others (a tokenizer may be a folder)."""
+    """Refuse, before the work, what cannot be written, and what the command itself reads."""
     if out.is_dir():
         raise ValueError(f"{option} {out}: a folder; name the file to write in it")
     refuse_unwritable(out, f"{option} {out}")
-    refuse_overwriting(out, files_read(corpus, form, files), f"{option} {out}")
+    refuse_overwriting(out, files_in(read), f"{option} {out}")
 
 
-def files_read(
-    corpus: Iterable[str | Path] = (),
-    form: str = "auto",
-    files: Iterable[str | Path | None] = (),
-) -> Iterator[str | Path]:
-    """All files of a corpus, its folders and globs expanded, and others."""
-    for path in files:
-        if path is None:
-            continue
-        yield path
-        for name in (SUPRATOK_FILE, "tokenizer.json", "tokenizer.model"):  # if it is a folder
-            yield from (Path(path, name), Path(path, f"{name}.zst"))
-    for path in corpus:
-        with open_corpus(Path(path), format=form) as opened:
-            yield from opened.files
+def files_in(read: Iterable[str | Path | None]) -> Iterator[str | Path]:
+    """The paths that a command reads; of a folder, the tokenizers that it may hold."""
+    for path in read:
+        if path is not None and Path(path).is_dir():
+            for name in (SUPRATOK_FILE, "tokenizer.json", "tokenizer.model"):
+                yield from (Path(path, name), Path(path, f"{name}.zst"))
+        elif path is not None:
+            yield path
+
+
+def corpus_files(names: Iterable[str | Path]) -> Iterator[str]:
+    """All files of a corpus, its folders and globs expanded."""
+    for name in names:
+        with open_corpus(Path(name)) as corpus:
+            yield from corpus.files
 
 
 def output_name(out: Path) -> str:

@@ -94,13 +94,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     curation, threads = _curation(args), usable_threads(args.threads)
-    if args.out:
-        _packing(args.out)
-        check_writable(args.out, corpus=args.files, form=args.format, files=[args.recipe])
-    if args.picture:
-        check_picture(args)
     opened = open_corpus(paths(args.files), **reading_of(args))
     with opened as corpus, make_progress(True) as progress:
+        if args.out:
+            _packing(args.out)
+            check_writable(args.out, [*corpus.files, args.recipe])
+        if args.picture:
+            check_picture(args.picture, corpus.files)
         curator = Curator(find_thresholds(corpus, curation, threads, progress))
         quantiles = _curate(corpus, curator, args, threads, progress)
         skipped = dict(sorted(corpus.skipped.items()))

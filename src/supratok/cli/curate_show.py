@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import math
 from collections.abc import Mapping
@@ -121,12 +120,11 @@ def _below(columns: int, first: int, width: int, highest: int) -> list[Text]:
 # --- The picture -----------------------------------------------------------------------------
 
 
-def check_picture(args: argparse.Namespace) -> None:
-    """Refuse a picture that cannot be drawn or written, before the corpus is read."""
-    path: Path = args.picture
+def check_picture(path: Path, read: list[str]) -> None:
+    """Refuse a picture that cannot be drawn or written, or over a file to read, before the work."""
     if path.suffix.lower() not in (".png", ".svg"):
         raise ValueError(f"--picture {path}: name it .png or .svg")
-    check_writable(path, "--picture", corpus=args.files, form=args.format)
+    check_writable(path, read, "--picture")
     package("matplotlib", "lab")
 
 

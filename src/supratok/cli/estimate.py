@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from ..common.machine import memory
 from ..common.threads import usable_threads
@@ -16,13 +15,12 @@ FACTOR = "within a factor of two"
 
 def announce_training(job: Job, recipe: Recipe) -> None:
     """Print what training takes. Standard input has no known size, and no line."""
-    from ..learn.estimate import estimate_training  # loads numpy, as training does
+    from ..learn.estimate import estimate_training, text_bytes
 
-    reading = {name: job.options[name] for name in job.options.keys() - {"threads", "progress"}}
-    sizes = corpus_size(job.files, **reading) if job.speaks else None
-    if sizes is None:
+    sizes = job.corpus.sizes()
+    if sizes is None or not job.speaks:
         return
-    on_disk, text = sizes
+    on_disk, text = sizes.total(), text_bytes(sizes)
     workers = usable_threads(job.options["threads"])
     seconds, peak = estimate_training(text, recipe, workers)
     note(
@@ -32,13 +30,13 @@ def announce_training(job: Job, recipe: Recipe) -> None:
     warn_of_memory(peak)
 
 
-def corpus_size(files: Source, **reading: Any) -> tuple[int, float] | None:
-    """The bytes of the files on disk and, roughly, of the text in them; None if unknown."""
+def corpus_text(files: Source) -> float | None:
+    """Roughly the bytes of text in these files; None if unknown."""
     from ..learn.estimate import text_bytes
 
-    with open_corpus(files, **reading) as corpus:
+    with open_corpus(files) as corpus:
         sizes = corpus.sizes()
-    return None if sizes is None else (sizes.total(), text_bytes(sizes))
+    return None if sizes is None else text_bytes(sizes)
 
 
 def warn_of_memory(needed: float) -> None:

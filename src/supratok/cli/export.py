@@ -17,11 +17,11 @@ from ..formats.export import FORMATS, export
 from ..formats.listing import Roles
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
-from .common import TOKENIZER, files_read, print_line
+from .common import TOKENIZER, files_in, print_line
 from .show import new_console
 from .verify import show_verification
 
-_NOTES = (
+NOTES = (
     "If the tokenizer lacks a special token that you name, export adds it after the last id; all"
     " other ids stay. Other programs read a special token inside plain text as its id, where"
     " supratok reads it as text; in transformers, split_special_tokens=True does the same. The"
@@ -31,7 +31,6 @@ _NOTES = (
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
     add("folder", metavar="FOLDER", help="the folder to write, new or not; other files in it stay")
@@ -80,7 +79,7 @@ def _template(path: Path) -> str:
 def run(args: argparse.Namespace) -> None:
     began = time.monotonic()
     written = [FILE, *(name for names, _ in FORMATS.values() for name in names)]
-    read = files_read(files=[args.tokenizer, args.chat_template])
+    read = files_in([args.tokenizer, args.chat_template])
     refuse_overwriting_in(Path(args.folder), written, read)
     roles = roles_of(args)
     done = export(Tokenizer.load(args.tokenizer), args.folder, args.format, roles)

@@ -12,11 +12,10 @@ from ..extending import Extension, extend
 from ..recipe import Boundaries
 from .common import Job, add_job_arguments
 
-_NOTES = "It needs the extra extend; `supratok doctor` says what is missing."
+NOTES = "It needs the extra extend; `supratok doctor` says what is missing."
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add(
         "--base",

@@ -19,12 +19,11 @@ from ..tokenizer import Tokenizer
 from .common import TOKENIZER, check_writable
 from .export import add_role_arguments, roles_of
 
-_NOTES = "It needs the extra export; `supratok doctor` says what is missing."
+NOTES = "It needs the extra export; `supratok doctor` says what is missing."
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add("model", type=Path, metavar="MODEL", help="a GGUF file; graft does not change it")
     add("tokenizer", metavar="TOKENIZER", help=TOKENIZER)
@@ -35,7 +34,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if str(args.out) == STANDARD_OUTPUT:
         raise ValueError("--out -: a GGUF file cannot be written to standard output; name a file")
-    check_writable(args.out, files=[args.model, args.tokenizer, args.chat_template])
+    check_writable(args.out, [args.model, args.tokenizer, args.chat_template])
     listing = listing_of(Tokenizer.load(args.tokenizer), roles_of(args))
     graft(args.model, args.out, listing)
     print(f"{args.out}: {args.model} with {len(listing.rows):,} tokens", file=sys.stderr)

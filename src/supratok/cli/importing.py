@@ -13,7 +13,7 @@ from ..tokenizer import Tokenizer
 from ..tokenizer.inputs import naming, read_file
 from .common import OUT, check_writable, output_name
 
-_NOTES = (
+NOTES = (
     "A .model needs the extra export; `supratok doctor` says what is missing. A tokenizer.json"
     " needs nothing; if the package tokenizers is installed, import tries the result in it."
 )
@@ -21,7 +21,6 @@ _NOTES = (
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(interrupted="interrupted, nothing was written")
-    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add(
         "path",
@@ -33,7 +32,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    check_writable(args.out, files=[args.path])
+    check_writable(args.out, [args.path])
     tokenizer = _read(args.path)
     tokenizer.save(args.out)
     print(f"{output_name(args.out)}: {tokenizer.vocab_size:,} ids, all unchanged", file=sys.stderr)

@@ -1,8 +1,8 @@
 """The command `supratok`: the table of its verbs, the parser, errors and exit codes.
 
-Each verb has a module with `add_arguments(command)` and `run(args)`, which `main` imports only if
-the command line names the verb. Results go to standard output, as UTF-8 on any terminal; progress
-and notes go to standard error.
+Each verb has a module with `add_arguments(command)` and `run(args)`, and perhaps `NOTES` for the
+end of its help. `main` imports it only if the command line names the verb. Results go to standard
+output, as UTF-8 on any terminal; progress and notes go to standard error.
 """
 
 from __future__ import annotations
@@ -128,6 +128,8 @@ def parser_of(chosen: Collection[str | None]) -> argparse.ArgumentParser:
         )
         if verb in chosen:
             module = importlib.import_module(f".{_MODULES.get(verb, verb)}", __package__)
+            if notes := getattr(module, "NOTES", ""):
+                command.epilog = f"{notes} {EXIT_CODES}"
             command.set_defaults(run=module.run, verb=verb, interrupted="interrupted")
             module.add_arguments(command)
     return parser

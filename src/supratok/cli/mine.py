@@ -20,7 +20,7 @@ from typing import Any
 from rich.console import Console
 
 from ..common.files import STANDARD_OUTPUT, write_whole
-from ..common.progress import Progress, make_progress
+from ..common.progress import make_progress
 from ..corpus import open_corpus
 from ..learn.mine import mine_corpus
 from ..learn.seeds import Phrase
@@ -94,9 +94,13 @@ def run(args: argparse.Namespace) -> None:
     threads = usable_threads(args.threads)
     if args.top is not None and args.top < 1:
         raise ValueError(f"--top {args.top}: must be at least 1")
-    check_writable(args.out, corpus=args.files, form=args.format, files=[args.recipe])
-    with make_progress(True) as progress:
-        phrases, report = _mine(args, seeds, recipe, threads, progress)
+    with (
+        open_corpus(paths(args.files), **reading_of(args)) as corpus,
+        make_progress(True) as progress,
+    ):
+        check_writable(args.out, [*corpus.files, args.recipe])
+        phrases, report = mine_corpus(corpus, seeds, recipe, threads, progress)
+        print_left_out("mine", corpus)
     order = _SORTS[args.sort]
     phrases.sort(key=order, reverse=True)  # stable: equals stay by falling count, then by text
     shown = phrases[: args.top or (_TOP if args.output_format == "table" else None)]
@@ -113,15 +117,6 @@ def _options(args: argparse.Namespace) -> tuple[Seeds, Recipe]:
     names = (option.name for option in dataclasses.fields(Seeds))
     given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
     return dataclasses.replace(recipe.seeds or Seeds(), **given), recipe
-
-
-def _mine(
-    args: argparse.Namespace, seeds: Seeds, recipe: Recipe, threads: int, progress: Progress
-) -> tuple[list[Phrase], dict[str, Any]]:
-    with open_corpus(paths(args.files), **reading_of(args)) as corpus:
-        phrases, report = mine_corpus(corpus, seeds, recipe, threads, progress)
-        print_left_out("mine", corpus)
-    return phrases, report
 
 
 def _summary(report: dict[str, Any], shown: int) -> str:

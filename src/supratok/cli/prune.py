@@ -29,6 +29,6 @@ def run(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
     check_size(tokenizer, args.vocab_size)
     job = Job(args)
-    check_writable(args.out, corpus=job.files, form=args.format, files=[args.tokenizer])
+    check_writable(args.out, job.reads(args.tokenizer))
     smaller = prune(tokenizer, job.files, args.vocab_size, **job.options)
     job.save(smaller, "pruned", summary_of_rework(smaller))

@@ -33,6 +33,6 @@ def run(args: argparse.Namespace) -> None:
     check_rounds(args.rounds)
     job = Job(args)
     tokenizer = Tokenizer.load(args.tokenizer)
-    check_writable(args.out, corpus=job.files, form=args.format, files=[args.tokenizer])
+    check_writable(args.out, job.reads(args.tokenizer))
     better = refine(tokenizer, job.files, args.rounds, args.expressions, **job.options)
     job.save(better, "refined", summary_of_rework(better))

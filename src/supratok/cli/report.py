@@ -38,7 +38,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     folders = [Path(name) for name in args.files]
     read = (path for folder in folders for kind in (NAME, "*.svg") for path in folder.rglob(kind))
-    check_writable(args.out, files=read)
+    check_writable(args.out, read)
     sections = find(folders)
     write_whole(args.out, page(sections, args.title))
     tables, pictures = len(sections), sum(len(section.pictures) for section in sections)

@@ -90,7 +90,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     job = Job(args)
-    check_writable(args.out, corpus=job.files, form=args.format, files=[args.recipe])
+    check_writable(args.out, job.reads(args.recipe))
     lang = _languages(args.lang or [])
     announce_training(job, recipe)
     with warnings.catch_warnings():

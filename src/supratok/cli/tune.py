@@ -21,8 +21,8 @@ from ..lab.tuning.measure import Setting
 from ..lab.tuning.score import Weights
 from ..lab.tuning.space import PAPER, read_space
 from ..recipe import PRESETS
-from .common import FILES, files_read
-from .estimate import FACTOR, corpus_size, count, note, rough_time
+from .common import FILES, corpus_files
+from .estimate import FACTOR, corpus_text, count, note, rough_time
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> None:
 
     setting = setting_of(args)
     refuse_unwritable(args.out, f"--out {args.out}")
-    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), files_read(args.files))
+    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), corpus_files(args.files))
     if not args.quiet:
         _announce(setting)
     trials = tune(setting, args.out, progress=not args.quiet)
@@ -127,12 +127,12 @@ def _announce(setting: Setting) -> None:
     from ..lab.lm.validation import device_of
     from ..lab.tuning.estimate import estimate_trial, models
 
-    sizes = corpus_size(setting.corpus)
-    if sizes is None:
+    text = corpus_text(setting.corpus)
+    if text is None:
         return
     threads = setting.threads or max(1, usable_threads(None) // setting.jobs)
     device = device_of(setting.device)
-    trial = estimate_trial(setting, sizes[1], threads, device == "cpu")
+    trial = estimate_trial(setting, text, threads, device == "cpu")
     study = trial * models(setting) / setting.jobs
     without = "" if device == "cpu" else f" without the models, which learn on {device}"
     note(

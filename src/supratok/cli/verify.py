@@ -21,14 +21,13 @@ from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_left_out, print_line, reading_of
 from .show import new_console, new_table, print_table
 
-_NOTES = (
+NOTES = (
     "It checks the programs that are installed; the extra verify has all of them, and `supratok"
     " doctor` says which are missing."
 )
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.epilog = " ".join(filter(None, (_NOTES, command.epilog)))
     add = command.add_argument
     add("folder", metavar="FOLDER", help="a folder that export wrote")
     add("files", nargs="*", metavar="FILES", help=f"more texts to check: {FILES} (default: none)")

@@ -135,8 +135,7 @@ def move_whole(made: Path, path: Path) -> None:
         target = _target(path)
         ours |= {str(target), str(made)}
         if _is_replaced(target) and made.stat().st_dev == target.parent.stat().st_dev:
-            with made.open("rb+") as file:
-                os.fsync(file.fileno())
+            sync(made)
             _put(made, target)
             return
     with made.open("rb") as source, whole_file(path) as file:
@@ -148,12 +147,28 @@ def _put(part: Path, target: Path) -> None:
     if target.exists():
         part.chmod(_mode(target))  # the umask may have taken some
     part.replace(target)
-    with contextlib.suppress(OSError):  # not every system can open a folder
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    sync(target.parent)
+
+
+def sync(path: Path) -> None:
+    """Have the system put a file, or the names in a folder, on the disk."""
+    is_folder = path.is_dir()
+    try:
+        handle = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    except OSError:
+        if is_folder:  # not every system can open one
+            return
+        raise
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def sync_folder(folder: Path) -> None:
+    """Sync the files of a folder, then their names."""
+    for path in (*folder.iterdir(), folder):
+        sync(path)
 
 
 def _target(path: Path) -> Path:

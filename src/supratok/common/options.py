@@ -8,7 +8,6 @@ to_toml({"a": 1, "b": {"c": [True]}})         -> a = 1, [b], c = [true]
 from __future__ import annotations
 
 import dataclasses
-import functools
 import json
 from collections.abc import Mapping
 from types import UnionType
@@ -22,25 +21,23 @@ class WrongType(TypeError, ValueError):
 
 
 def from_mapping(cls: type[T], values: Mapping[str, Any], base: T | None = None) -> T:
-    """A `cls` with these values; the other values come from `base`, or are the defaults."""
-    check_types(cls, values)
-    return cls(**values) if base is None else dataclasses.replace(base, **values)  # type: ignore
-
-
-def check_types(cls: type, values: Mapping[str, Any]) -> None:
-    """Raise ValueError unless each name is an option of `cls`, WrongType unless each value has its
-    type."""
-    known = _kinds(cls)
-    for name, value in values.items():
+    """A `cls` with these values; the other values come from `base`, or are the defaults. Names are
+    checked here, types by `cls` itself: see `check_types`."""
+    known = get_type_hints(cls)
+    for name in values:
         if name not in known:
             raise ValueError(
                 f"unknown {cls.__name__} option {name!r}; known are {', '.join(known)}"
             )
-        if not _fits(value, known[name]):
-            raise WrongType(f"{name}={value!r}: must be {_kind(known[name])}")
+    return cls(**values) if base is None else dataclasses.replace(base, **values)  # type: ignore
 
 
-_kinds = functools.cache(get_type_hints)  # of a class; slow, and each Recipe asks
+def check_types(options: object) -> None:
+    """Raise WrongType unless each value of a dataclass has its type."""
+    for name, kind in get_type_hints(type(options)).items():
+        value = getattr(options, name)
+        if not _fits(value, kind):
+            raise WrongType(f"{name}={value!r}: must be {_kind(kind)}")
 
 
 def _fits(value: object, kind: Any) -> bool:

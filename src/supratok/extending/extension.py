@@ -18,10 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..common.files import refuse_unwritable
+from ..common.files import refuse_unwritable, sync_folder
 from ..common.packages import package
 from ..common.shapes import check_shape
-from ..formats.export import sync_folder
 from ..formats.huggingface.document import Document
 from ..tokenizer.inputs import IDS, naming, parse_object, read_file
 from .base import Base

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..common.files import move_whole, refuse_unwritable
+from ..common.files import move_whole, refuse_unwritable, sync_folder
 from ..common.packages import package
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
@@ -115,11 +115,11 @@ def _with_roles(tokenizer: Tokenizer, roles: Roles) -> tuple[Tokenizer, dict[str
     """The tokenizer with a special token for each role, and those that it did not have."""
     given, known = roles.given(), tokenizer.special_tokens
     missing = [text for text in dict.fromkeys(given.values()) if text not in known]
-    ids = {tokenizer.token_text(id): id for id in tokenizer.ids} if missing else {}
     for role, text in given.items():
-        if text in missing and text in ids:
+        if text in missing and text in tokenizer:
+            id = tokenizer.token_to_id(text)
             raise ValueError(
-                f"{role}={text!r} is an ordinary token of this tokenizer, with the id {ids[text]};"
+                f"{role}={text!r} is an ordinary token of this tokenizer, with the id {id};"
                 " choose a text that is none, such as '</s>' or '<|endoftext|>'"
             )
     longer = tokenizer.with_special_tokens(missing)
@@ -209,15 +209,3 @@ def _move(made: Path, target: Path, files: list[str]) -> None:
         return
     sync_folder(made)
     made.rename(target)
-
-
-def sync_folder(folder: Path) -> None:
-    """Have the system put the files of a folder, and then their names, on the disk."""
-    for path in (*folder.iterdir(), folder):
-        if path == folder and os.name == "nt":  # which opens no folders
-            return
-        handle = os.open(path, os.O_RDONLY if path == folder else os.O_RDWR)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -10,7 +10,6 @@ files of a folder.
 from __future__ import annotations
 
 import abc
-import functools
 import importlib.metadata
 import re
 from collections.abc import Sequence
@@ -86,11 +85,7 @@ class Ours(Runtime):
         return self.tokenizer.encode_batch(texts, threads, numpy=True)
 
     def token_text(self, id: int) -> str:
-        return self.tokenizer.token_text(id) if id in self._ids else ""
-
-    @functools.cached_property
-    def _ids(self) -> frozenset[int]:
-        return frozenset(self.tokenizer.ids)
+        return self.tokenizer.id_to_token(id) or ""
 
 
 def readable(token: bytes) -> str:

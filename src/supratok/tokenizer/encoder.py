@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from collections.abc import Iterable, Mapping
@@ -30,18 +31,28 @@ def encoder_of_tokens(tokens: list[Token], fewest: bool) -> _core.Encoder:
 class CuttingEncoder:
     """Cuts some texts out and encodes the rest; it has the methods of `_core.Encoder`.
 
-    always = {"ab": 900}: "cabd" is encoded as "c", then the id 900, then "d".
+    always = {"ab": 900}: "cabd" is encoded as "c", then the id 900, then "d". The prefix comes
+    before the first stretch that is not empty.
     """
 
-    def __init__(self, core: _core.Encoder, always: Mapping[str, int]) -> None:
-        self._core, self._always = core, dict(always)
-        longest_first = sorted(always, key=len, reverse=True)
-        self._pattern = re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
+    def __init__(
+        self, core: _core.Encoder | CuttingEncoder, always: Mapping[str, int], prefix: str = ""
+    ) -> None:
+        self._core, self._always, self._prefix = core, dict(always), prefix
+
+    @functools.cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        longest_first = sorted(self._always, key=len, reverse=True)
+        return re.compile("(" + "|".join(map(re.escape, longest_first)) + ")")
 
     def _split(self, text: str) -> tuple[list[str], list[int]]:
         """The stretches between the cuts, one more than there are cuts, and the ids of the cuts."""
         parts = self._pattern.split(text)
-        return parts[::2], [self._always[part] for part in parts[1::2]]
+        stretches = parts[::2]
+        first = next((place for place, part in enumerate(stretches) if part), None)
+        if first is not None:
+            stretches[first] = self._prefix + stretches[first]
+        return stretches, [self._always[part] for part in parts[1::2]]
 
     def encode(self, text: str) -> list[int]:
         stretches, cuts = self._split(text)

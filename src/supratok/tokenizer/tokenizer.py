@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from ..common import _core
 from ..common.threads import usable_threads
@@ -24,7 +24,6 @@ from .encoder import CuttingEncoder
 from .file import Row, read_document, write_document
 from .ids import Layout
 from .inputs import naming
-from .specials import Specials
 from .token import Piece, Token
 from .vocabulary import Vocabulary
 
@@ -65,8 +64,8 @@ class Tokenizer(Vocabulary):
         super().__init__(rows, recipe, layout)
         self.report = report or {}
         self._prefix = " " if self._ids.prefix else ""
-        self._specials = Specials(self.special_tokens, self._prefix)
         self._core = self._encoder()
+        self._with_special = CuttingEncoder(self._core, self.special_tokens, self._prefix)
         self._refuse_bad_entries()
 
     def _encoder(self) -> _core.Encoder | CuttingEncoder:
@@ -110,22 +109,16 @@ class Tokenizer(Vocabulary):
         `nn.Embedding` and as the target of `cross_entropy`."""
         check_text(text)
         try:
-            if allow_special and self.special_tokens:
-                (ids,) = self._encode_special([text], threads=1)
-                return _to_array(ids) if numpy else ids
-            whole = self._prefixed(text)
-            return self._core.encode_array(whole) if numpy else self._core.encode(whole)
+            special = allow_special and self.special_tokens
+            core, whole = (
+                (self._with_special, text) if special else (self._core, self._prefixed(text))
+            )
+            return core.encode_array(whole) if numpy else core.encode(whole)
         except UnicodeEncodeError as error:
             raise clear_error([text], error) from error
 
     def _prefixed(self, text: str) -> str:
         return self._prefix + text if text else text
-
-    def _encode_special(self, texts: list[str], threads: int) -> list[list[int]]:
-        def encode_batch(ordinary: list[str]) -> list[list[int]]:
-            return cast("list[list[int]]", self._core.encode_batch(ordinary, threads, False))
-
-        return self._specials.encode(texts, encode_batch)
 
     @overload
     def encode_batch(
@@ -157,8 +150,7 @@ class Tokenizer(Vocabulary):
         texts, workers = list_of_texts(texts, "encode_batch"), usable_threads(threads)
         try:
             if allow_special and self.special_tokens:
-                ids = self._encode_special(texts, workers)
-                return list(map(_to_array, ids)) if numpy else ids
+                return self._with_special.encode_batch(texts, workers, numpy)
             whole = list(map(self._prefixed, texts)) if self._prefix else texts
             return self._core.encode_batch(whole, workers, numpy)
         except (TypeError, UnicodeEncodeError) as error:
@@ -278,9 +270,8 @@ class Tokenizer(Vocabulary):
         """The same tokenizer with more special tokens. Its ids stay; the new ones start at
         `vocab_size`."""
         texts = list(texts)
-        taken = set(self._names.texts.values())
         for text in texts:
-            if text in taken:
+            if text in self:
                 raise ValueError(f"{text!r} is a token already; choose a text that is none")
         if not texts:
             return self
@@ -364,9 +355,3 @@ class Tokenizer(Vocabulary):
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
-
-
-def _to_array(ids: list[int]) -> NDArray[np.int64]:
-    import numpy as np
-
-    return np.array(ids, dtype=np.int64)
