@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   nanobind::set_leak_warnings(std::getenv("SUPRATOK_LEAK_WARNINGS") != nullptr);
   supratok::claim_variables();
   supratok::bind_text(m);
+  supratok::bind_lines(m);
   supratok::bind_words(m);
   supratok::bind_encode(m);
   supratok::bind_merge(m);
