@@ -204,6 +204,7 @@ void count(Table& table, nb::iterable documents, size_t threads) {
   count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
 }
 
+void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
