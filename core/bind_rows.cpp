@@ -55,21 +55,9 @@ RowBlocks merge_rows(nb::list streams) {
   return RowBlocks(std::make_unique<RowMerge>(std::move(inputs)));
 }
 
-// As an OSError with the path.
-void raise_file_error(const std::exception_ptr& raised, void*) {
-  try {
-    std::rethrow_exception(raised);
-  } catch (const FileError& error) {
-    const auto args =
-        nb::make_tuple(error.code, std::string_view(error.what()), error.path.c_str());
-    PyErr_SetObject(PyExc_OSError, args.ptr());
-  }
-}
-
 }  // namespace
 
 void bind_rows(nb::module_& m) {
-  nb::register_exception_translator(raise_file_error);
   nb::class_<RowBlocks>(m, "RowBlocks")
       .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__next__", &RowBlocks::next);

@@ -7,6 +7,7 @@
 // a body have 7 bits a byte, the lowest first; a byte of 128 or more says that another follows.
 #pragma once
 
+#include "file.hpp"
 #include "flat_map.hpp"
 
 namespace supratok {
@@ -16,36 +17,10 @@ struct TextCount {
   int64_t count;
 };
 
-namespace crc32 {  // with zlib's polynomial; eight bytes a step
-
-constexpr auto kTables = [] {
-  std::array<std::array<uint32_t, 256>, 8> tables{};
-  for (uint32_t byte = 0; byte < 256; ++byte) {
-    uint32_t value = byte;
-    for (int bit = 0; bit < 8; ++bit) value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
-    tables[0][byte] = value;
-  }
-  for (size_t t = 1; t < 8; ++t)
-    for (size_t byte = 0; byte < 256; ++byte)
-      tables[t][byte] = tables[t - 1][byte] >> 8 ^ tables[0][tables[t - 1][byte] & 0xff];
-  return tables;
-}();
-
-inline uint32_t of(std::string_view bytes, uint32_t before = 0) {
-  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
-  size_t left = bytes.size();
-  uint32_t crc = ~before;
-  for (; left >= 8; left -= 8, p += 8) {
-    crc ^= p[0] | p[1] << 8 | p[2] << 16 | uint32_t{p[3]} << 24;
-    crc = kTables[7][crc & 0xff] ^ kTables[6][crc >> 8 & 0xff] ^ kTables[5][crc >> 16 & 0xff] ^
-          kTables[4][crc >> 24] ^ kTables[3][p[4]] ^ kTables[2][p[5]] ^ kTables[1][p[6]] ^
-          kTables[0][p[7]];
-  }
-  for (; left; --left) crc = crc >> 8 ^ kTables[0][(crc ^ *p++) & 0xff];
-  return ~crc;
+inline void put_varint(std::string& bytes, uint64_t number) {
+  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
+  bytes += static_cast<char>(number);
 }
-
-}  // namespace crc32
 
 inline void put_number(std::string& bytes, size_t at, uint32_t number) {
   for (size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<char>(number >> 8 * i);
@@ -74,10 +49,10 @@ class RowBlock {
         std::mismatch(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(most), last_.begin())
             .first -
         text.begin());
-    varint(shared);
-    varint(text.size() - shared);
+    put_varint(bytes_, shared);
+    put_varint(bytes_, text.size() - shared);
     bytes_ += text.substr(shared);
-    varint(static_cast<uint64_t>(count));
+    put_varint(bytes_, static_cast<uint64_t>(count));
     last_.resize(shared);
     last_ += text.substr(shared);
     ++rows_;
@@ -89,7 +64,7 @@ class RowBlock {
     put_number(bytes_, 0, static_cast<uint32_t>(bytes_.size() - kRowsHeader));
     put_number(bytes_, 4, rows_);
     const std::string_view all = bytes_;
-    put_number(bytes_, 8, crc32::of(all.substr(kRowsHeader), crc32::of(all.substr(0, 8))));
+    put_number(bytes_, 8, crc32(all.substr(kRowsHeader), crc32(all.substr(0, 8))));
     std::string block = std::move(bytes_);
     start();
     return block;
@@ -101,10 +76,6 @@ class RowBlock {
     bytes_.reserve(full_ + full_ / 16);
     last_.clear();
     rows_ = 0;
-  }
-  void varint(uint64_t number) {
-    for (; number >= 0x80; number >>= 7) bytes_ += static_cast<char>(number | 0x80);
-    bytes_ += static_cast<char>(number);
   }
 
   size_t full_;
@@ -168,7 +139,7 @@ class RowReader : public RowStream {
     const std::string_view all = block_;
     if (all.size() < kRowsHeader || all.size() - kRowsHeader != number_at(all, 0))
       damaged("a block is cut short");
-    if (crc32::of(all.substr(kRowsHeader), crc32::of(all.substr(0, 8))) != number_at(all, 8))
+    if (crc32(all.substr(kRowsHeader), crc32(all.substr(0, 8))) != number_at(all, 8))
       damaged("a block has the wrong checksum");
     left_ = number_at(all, 4);
     first_ = true;

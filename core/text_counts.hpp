@@ -15,12 +15,14 @@ namespace supratok {
 class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
-  void add(std::string_view text, uint64_t hash, int64_t count) {
+  // Returns the number of the text, by the order in which texts first came.
+  uint32_t add(std::string_view text, uint64_t hash, int64_t count) {
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
         index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
     if (number == fresh) append(text, hash);
     row(number).count += count;
+    return number;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
     const uint32_t number = index_.find(hash, [&](uint32_t i) { return row(i).text == text; });
@@ -35,7 +37,7 @@ class TextCounts {
   size_t size() const { return size_; }
   // In bytes, at the moment of the next `add`: a growing index is there twice, once in double size.
   size_t memory() const { return memory_ + index_.bytes() * (index_.full() ? 3 : 1); }
-  template <class Visit>  // visit(text, count), in no particular order
+  template <class Visit>  // visit(text, count), by number
   void each(Visit visit) const {
     for (size_t i = 0; i < size_; breathe(++i)) visit(row(i).text, row(i).count);
   }
@@ -136,7 +138,7 @@ class SharedCounts {
 
   // From now on the table has at most about so many bytes in memory (but for its smallest size, 6
   // MB); other rows are in files in the folder. Readers merge the files on so many threads.
-  void limit(size_t bytes, std::string folder, size_t threads) {
+  void limit(size_t bytes, std::filesystem::path folder, size_t threads) {
     room_ = bytes / (kParts + 8);  // the rest is for sorting, on as many threads as add
     folder_ = std::move(folder);
     threads_ = threads;
@@ -303,7 +305,7 @@ class SharedCounts {
   }
 
   size_t room_ = SIZE_MAX;  // of a part
-  std::string folder_;
+  std::filesystem::path folder_;
   size_t threads_ = 1;
   std::atomic<size_t> turns_{0};
   // `mutable`, for the rows of a table with a limit may move from memory to files at any time.

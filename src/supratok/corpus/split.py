@@ -2,7 +2,8 @@
 
     split = Split(corpus, recipe.curation, threads, progress)
     for document in split.decide("words"): ...   # the first reading decides, document by document
-    for text in split.texts("runs"): ...         # later readings: the same training documents
+    for text in split.texts("runs"): ...         # later readings: the same training documents,
+                                                 # or the store that keeps them
     split.measuring_texts()                      # held-out text that decided nothing
 
 The choice depends on the texts alone: not on the run, the order or the number of threads.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Iterator
 
+from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
@@ -85,7 +87,9 @@ class Split:
         progress: Progress,
         *,
         hold_out: bool = True,
+        store: _core.Store | None = None,
     ) -> None:
+        self.store = store  # for the words of the first reading, so that no later one reads text
         self._corpus, self._progress, self._hold_out = corpus, progress, hold_out
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
@@ -116,8 +120,19 @@ class Split:
             yield from self._all_documents()
         self.skipped = dict(sorted(self._corpus.skipped.items()))
 
-    def texts(self, phase: str) -> Iterator[str]:
-        """A later reading: the documents that `decide` chose."""
+    def texts(self, phase: str) -> Iterable[str]:
+        """A later reading: the documents that `decide` chose. A table that counts a store reports
+        to `show`."""
+        if self.store is None:
+            return self._texts(phase)
+        self._progress.start(phase, self.store.bytes, "B")
+        return self.store
+
+    def show(self, bytes_done: int) -> None:
+        assert self.store is not None
+        self._progress.at(bytes_done, self.store.bytes)
+
+    def _texts(self, phase: str) -> Iterator[str]:
         for document, trained_on in zip(self._read(phase), self._trained_on, strict=True):
             if trained_on:
                 yield document.text
