@@ -61,7 +61,12 @@ void bind_surveys(nb::module_& m) {
       .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
       .def("count", &count<Survey>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def("uses", [](const Survey& self) { return self.uses; })
-      .def("documents", [](const Survey& self) { return self.documents; });
+      .def("documents", [](const Survey& self) { return self.documents; })
+      .def("add", &Survey::add_counts, "uses"_a, "documents"_a,
+           "Adds what another survey with this encoder counted, but for its pairs.")
+      .def_prop_ro(
+          "pairs", [](Survey& self) { return self.pairs ? &*self.pairs : nullptr; },
+          nb::rv_policy::reference_internal, "Bounds for pairs of neighbouring entries.");
 
   nb::class_<Neighbours>(m, "Neighbours")
       .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())

@@ -32,6 +32,12 @@ class Survey {
         last[entry] = t + 1;
         if (adder && before != kNone) adder->add(before, entry);
       });
+    add_counts(seen, within);
+  }
+
+  void add_counts(const Counts& seen, const Counts& within) {
+    if (seen.size() != uses.size() || within.size() != uses.size())
+      throw std::invalid_argument("as many counts as entries");
     const std::lock_guard guard(lock_);
     for (size_t i = 0; i < uses.size(); ++i) {
       uses[i] += seen[i];

@@ -138,7 +138,7 @@ class SharedCounts {
 
   // From now on the table has at most about so many bytes in memory (but for its smallest size, 6
   // MB); other rows are in files in the folder. Readers merge the files on so many threads.
-  void limit(size_t bytes, std::string folder, size_t threads) {
+  void limit(size_t bytes, std::filesystem::path folder, size_t threads) {
     room_ = bytes / (kParts + 8);  // the rest is for sorting, on as many threads as add
     folder_ = std::move(folder);
     threads_ = threads;
@@ -305,7 +305,7 @@ class SharedCounts {
   }
 
   size_t room_ = SIZE_MAX;  // of a part
-  std::string folder_;
+  std::filesystem::path folder_;
   size_t threads_ = 1;
   std::atomic<size_t> turns_{0};
   // `mutable`, for the rows of a table with a limit may move from memory to files at any time.
