@@ -41,11 +41,6 @@ class TextCounts {
     texts_.clear();
     size_ = text_left_ = 0;
   }
-  void drop_rows() {  // keeps the texts
-    index_ = FlatIndex();
-    rows_.clear();
-    size_ = 0;
-  }
 
  private:
   static constexpr size_t kBlockRows = 2048;
@@ -132,29 +127,13 @@ class SharedCounts {
     for (const Part& part : parts_) part.counts.each(visit);
   }
 
-  // Calls visit(text, count) by falling count, equals in no particular order. With `drain` the
-  // table is empty then. `changes` are added to the counts on the way; texts whose count is then 0
-  // or less are left out.
-  template <class Visit>
-  void by_falling_count(Visit visit, bool drain, const TextCounts& changes) {
-    std::vector<TextCount> rows;
-    rows.reserve(size() + changes.size());
-    changes.each([&](std::string_view text, int64_t count) {
-      if (!find(text)) rows.push_back({text, count});
-    });
+  template <class Visit>  // the same; the table is empty then
+  void drain(Visit visit) {
     for (Part& part : parts_) {
-      part.counts.each([&](std::string_view text, int64_t count) {
-        if (changes.size()) count += changes.find(text, hash_bytes(text));
-        rows.push_back({text, count});
-      });
-      if (drain) part.counts.drop_rows();
+      part.counts.each(visit);
+      part.counts = TextCounts();
     }
-    if (drain) return_freed_memory();
-    sort(rows, [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
-    for (size_t i = 0; i < rows.size() && rows[i].count > 0; breathe(++i))
-      visit(rows[i].text, rows[i].count);
-    for (Part& part : parts_)
-      if (drain) part.counts = TextCounts();
+    return_freed_memory();
   }
 
  private:
