@@ -201,7 +201,12 @@ class Sequences:
 class Merger:
     @staticmethod
     def over_characters(
-        words: Sequences, alphabet: list[int], limits: Limits, min_count: int
+        words: Sequences,
+        alphabet: list[int],
+        limits: Limits,
+        min_count: int,
+        threads: int = 1,
+        share: int = 512,
     ) -> Merger: ...
     @staticmethod
     def over_words(
@@ -213,6 +218,8 @@ class Merger:
         weights: list[float] = [],
         threshold: float = 0.0,
         exempt: list[str] = [],
+        threads: int = 1,
+        share: int = 512,
     ) -> Merger: ...
     def run(self, count: int) -> int: ...
     def candidates(self) -> int: ...
