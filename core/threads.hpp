@@ -95,7 +95,7 @@ void in_parallel(size_t items, size_t threads, Work work, Collect collect) {
 }
 
 // Threads that count documents while the caller reads on. The caller copies texts into portions of
-// about a megabyte, and waits while too many portions are under way.
+// about two megabytes, and waits while too many portions are under way.
 class Counting {
  public:
   Counting(std::function<void(const Texts&)> count, size_t threads)
@@ -131,7 +131,7 @@ class Counting {
   }
 
  private:
-  static constexpr size_t kPortion = 1 << 20;
+  static constexpr size_t kPortion = 1 << 21;
   struct Portion {
     std::string text;
     std::vector<size_t> sizes;
