@@ -317,3 +317,55 @@ def test_a_store_changes_no_tokenizer(preset: str, monkeypatch: pytest.MonkeyPat
     without = supratok.train(texts, recipe, 2, progress=False)
     assert with_store.texts == without.texts
     assert with_store.report == without.report
+
+
+# --- The merges rule in two levels
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """Entries in the order of their ranks, each joined from two earlier ones, and texts."""
+    letters = draw(st.sampled_from(["ab .", "ab \n1", "aé語。 ", "ab"]))
+    entries = list(letters[: draw(st.integers(1, len(letters)))])
+    within = draw(st.booleans())  # entries of one word come first, as training makes them
+    count = draw(st.integers(0, 25))
+    for number in range(count):
+        left, right = (entries[draw(st.integers(0, len(entries) - 1))] for _ in range(2))
+        one_word = len(_core.split_words(left + right)) == 1
+        if left + right not in entries and (one_word or not within or number > count // 2):
+            entries.append(left + right)
+    text = st.one_of(
+        st.text(letters, max_size=40),
+        st.lists(st.sampled_from(entries), max_size=30).map("".join),
+        st.lists(st.sampled_from(entries), min_size=60, max_size=90).map("".join),
+    )
+    return entries, draw(st.lists(text, max_size=4))
+
+
+@settings(max_examples=3000, deadline=None)
+@given(made=vocabularies(), by_class=st.booleans())
+def test_two_levels_encode_as_the_rule_does(
+    made: tuple[list[str], list[str]], by_class: bool
+) -> None:
+    entries, texts = made
+    core = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0)
+    over_store, neighbours = _core.Survey(core, 8), Counter[tuple[int, int]]()
+    store = stored(texts, by_class=by_class)
+    over_store.count(store, 1)
+    uses, documents = [0] * len(entries), [0] * len(entries)
+    for text in texts:
+        ids = [one - 256 for one in core.encode(text)]
+        for one in ids:
+            if one >= 0:
+                uses[one] += 1
+        for one in set(ids):
+            if one >= 0:
+                documents[one] += 1
+        pairs = zip(ids, ids[1:], strict=False)
+        neighbours.update((left, right) for left, right in pairs if min(left, right) >= 0)
+    assert over_store.uses().tolist() == uses
+    assert over_store.documents().tolist() == documents
+    found = _core.Neighbours(over_store, 1)
+    found.count(store, 1)
+    rows = zip(*(column.tolist() for column in found.rows()), strict=True)
+    assert {(left, right): count for left, right, count in rows} == neighbours
