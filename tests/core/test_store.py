@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -313,7 +314,8 @@ def test_a_store_changes_no_tokenizer(preset: str, monkeypatch: pytest.MonkeyPat
     recipe = Recipe.from_preset(preset, vocab_size=900)
     texts = prose(7, 400) + corpus(5, 60)
     with_store = supratok.train(texts, recipe, 2, progress=False)
-    monkeypatch.setattr("supratok.common._core.Store", lambda: None)
+    no_store = SimpleNamespace(Store=lambda: None)
+    monkeypatch.setattr(sys.modules["supratok.train"], "_core", no_store)
     without = supratok.train(texts, recipe, 2, progress=False)
     assert with_store.texts == without.texts
     assert with_store.report == without.report
@@ -369,3 +371,17 @@ def test_two_levels_encode_as_the_rule_does(
     found.count(store, 1)
     rows = zip(*(column.tolist() for column in found.rows()), strict=True)
     assert {(left, right): count for left, right, count in rows} == neighbours
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 28])
+@pytest.mark.parametrize("fewest", [False, True])
+def test_kept_encodings_have_the_same_neighbours(fewest: bool, memory: int) -> None:
+    core = encoder(fewest)
+    expected = survey(fewest)(lambda table: table.count(DOCUMENTS, 1))
+    for source in (DOCUMENTS, in_portions(DOCUMENTS)):
+        found, kept = _core.Survey(core, 12), _core.Encoded(memory)
+        found.count(source, 2, keep=kept)
+        neighbours = _core.Neighbours(found, 2)
+        neighbours.count(kept, 2)
+        assert len(kept) == len(DOCUMENTS)
+        assert columns([found.uses(), found.documents(), *neighbours.rows()]) == expected
