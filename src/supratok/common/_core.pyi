@@ -11,6 +11,23 @@ def split_words(text: str, by_class: bool = True) -> list[str]: ...
 def char_class(character: str) -> tuple[int, int]: ...
 def bigram_entropy(text: str) -> float: ...
 def bigram_entropies(texts: list[str], threads: int) -> NDArray[np.float64]: ...
+def digest(text: str) -> int: ...
+
+class Sieve:
+    def __init__(
+        self,
+        key: str,
+        longest: int,
+        hold_out: int | None = None,
+        sample: int | None = None,
+    ) -> None: ...
+    def take(
+        self,
+    ) -> tuple[int, int, int, list[tuple[int, int, bytes]], list[tuple[str, int]]]: ...
+    def wait(self) -> None: ...
+
+class Lines:
+    def __init__(self, sieve: Sieve, file: int, first: int, blocks: list[bytes]) -> None: ...
 
 class RowBlocks:
     def __iter__(self) -> RowBlocks: ...
@@ -68,7 +85,7 @@ class WordTable:
     def add_rows(self, block: bytes) -> None: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         store: Store | None = None,
         progress: Callable[[int], object] | None = None,
@@ -98,13 +115,13 @@ class RunTable:
     def add_rows(self, block: bytes) -> None: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
     def bound_units(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         sketch_bits: int,
         progress: Callable[[int], object] | None = None,
@@ -134,7 +151,7 @@ class SpanTable:
     ) -> tuple[int, int, int, NDArray[np.int64]]: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
@@ -151,7 +168,7 @@ class NeighbourTable:
     def add_rows(self, block: bytes) -> None: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
@@ -229,7 +246,7 @@ class Survey:
     def __init__(self, encoder: Encoder, sketch_bits: int) -> None: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
@@ -243,7 +260,7 @@ class Neighbours:
     def add_rows(self, block: bytes) -> None: ...
     def count(
         self,
-        documents: Iterable[str],
+        documents: Iterable[str | Lines],
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...

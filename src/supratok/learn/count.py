@@ -38,7 +38,7 @@ def count_words(
     if recipe.scripts is not None and recipe.scripts.weighs_suffixes:
         words.count(_by_language(split, by_language, threads), threads, split.store)
     else:
-        words.count((document.text for document in split.decide("words")), threads, split.store)
+        words.count(split.portions("words"), threads, split.store)
     progress.end(words=len(words), documents=split.documents)
     return words, by_language
 
