@@ -1,6 +1,6 @@
 """One process at a time in a folder.
 
-The system forgets a lock when its process ends, however it ends: a killed run leaves no lock behind.
+The system forgets a lock when its process ends, however it ends: a killed run leaves none behind.
 """
 
 from __future__ import annotations

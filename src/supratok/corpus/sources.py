@@ -43,6 +43,14 @@ class File(NamedTuple):
         except OSError as error:
             refuse(error, self.path)
 
+    def identity(self) -> list[object]:
+        """Its name, its size and when it last changed."""
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            refuse(error, self.path)
+        return [self.name, found.st_size, found.st_mtime_ns]
+
     def read(self, reading: Reading) -> Iterator[Document]:
         end = reading.bytes_read + self.size()
         try:

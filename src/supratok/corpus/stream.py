@@ -25,7 +25,7 @@ from ..common import _core
 from ..common.packages import install_hint, is_installed
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
-from .lines import Sifter, is_json_lines
+from .lines import BEGIN, END, Sifter, is_json_lines
 from .paths import LeftOut, describe, expand, find_files, is_url
 from .readers import read_items, read_stdin
 from .reading import Document, Reading
@@ -53,7 +53,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self._parts, self.left_out = parts, left_out or {}
         self._lang = lang
         self._new_reading = new_reading
-        self._reading = new_reading()
+        self._reading, self.reached, self.is_inside = new_reading(), dict[int, int](), False
         self.bytes_total = self._size()  # a missing file fails now, not an hour later
 
     def __iter__(self) -> Iterator[str]:
@@ -64,22 +64,50 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         their files."""
         reading = self.start_reading()
         for part in self._parts:
-            lang = self._language(part)
-            for document in part.read(reading):
-                yield document if document.lang or not lang else Document(document.text, lang)
+            yield from self._documents_of(part, reading)
 
-    def portions(self, sifter: Sifter, threads: int) -> Iterator[_core.Lines | Document]:
-        """A new reading, for tables of the core: lines of JSON, which the core sifts, and the
-        documents of all other parts. `sifter` must be made of `start_reading`."""
-        for is_lines, parts in itertools.groupby(self._parts, is_json_lines):
-            if is_lines:
-                yield from sifter.read([part for part in parts if isinstance(part, File)], threads)
-            else:
-                for part in parts:
-                    yield from part.read(self._reading)
+    def _documents_of(self, part: Part, reading: Reading) -> Iterator[Document]:
+        lang = self._language(part)
+        for document in part.read(reading):
+            yield document if document.lang or not lang else Document(document.text, lang)
 
-    def start_reading(self) -> Reading:
-        self._reading = self._new_reading()
+    def portions(self, sifter: Sifter | None, threads: int) -> Iterator[_core.Lines | Document]:
+        """The reading that `start_reading` began, for tables of the core: with a sifter lines of
+        JSON, which the core sifts; and the documents of all other parts.
+
+        `reached` says how far it is, unless it `is_inside` a part that must be read in one go."""
+        groups = itertools.groupby(
+            enumerate(self._parts), lambda part: sifter is not None and is_json_lines(part[1])
+        )
+        for is_lines, group in groups:
+            parts = dict(group)
+            if is_lines and sifter is not None:
+                yield from self._lines_of(parts, sifter, threads)
+                continue
+            for number, part in parts.items():
+                if self.reached.get(number) != END:
+                    self.is_inside = True
+                    yield from self._documents_of(part, self._reading)
+                    self.is_inside, self.reached[number] = False, END
+
+    def _lines_of(
+        self, parts: Mapping[int, Part], sifter: Sifter, threads: int
+    ) -> Iterator[_core.Lines | Document]:
+        reached = [self.reached.get(number, BEGIN) for number in parts]
+        files = [part for part in parts.values() if isinstance(part, File)]
+        for item in sifter.read(files, threads, reached):
+            self.reached.update(zip(parts, reached, strict=True))
+            yield item
+        self.reached.update(dict.fromkeys(parts, END))
+
+    def start_reading(self, reached: Mapping[int, int] | None = None) -> Reading:
+        """Begin a new reading. `reached`, for `portions`: by the number of a part, the line where
+        to begin, or END."""
+        self._reading, self.is_inside, self.reached = (
+            self._new_reading(),
+            False,
+            dict(reached or {}),
+        )
         self.bytes_total = self._size()
         return self._reading
 
@@ -104,6 +132,18 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
                 return None
             found[part.path.suffix.lower()] += part.size()
         return found
+
+    def identity(self) -> list[list[object]]:
+        """What is read: of each file its name, size and time of change. A source without these
+        cannot be read again by another process."""
+        found = [part.identity() if isinstance(part, File) else None for part in self._parts]
+        known = [one for one in found if one is not None]
+        if len(known) < len(found):
+            raise CorpusError(
+                "only files can be read again after a crash; write standard input and iterables to"
+                " a file first, or leave the work folder out"
+            )
+        return known
 
     @property
     def files(self) -> list[str]:

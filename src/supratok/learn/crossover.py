@@ -62,7 +62,7 @@ def count_that_fills(
     while low + 1 < high:
         middle = (low + high) // 2
         kept = 0 if worths is None else int((worths >= middle).sum())
-        if kept + table.pairs_at_least(middle) // among >= room:
+        if kept + table.pairs.at_least(middle) // among >= room:
             low = middle
         else:
             high = middle
