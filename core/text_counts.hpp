@@ -219,31 +219,14 @@ class SharedCounts {
     return_freed_memory();
   }
 
-  // Calls visit(text, count) by falling count, equals in no particular order. With `drain` the
-  // table is empty then. `changes` are added to the counts on the way; texts whose count is then 0
-  // or less are left out.
-  template <class Visit>
-  void by_falling_count(Visit visit, bool drain, const TextCounts& changes) {
-    TextCounts copies;
-    if (spilled())
-      each(
-          [&](std::string_view text, int64_t count) { copies.add(text, hash_bytes(text), count); });
-    std::vector<TextCount> rows;
-    changes.each([&](std::string_view text, int64_t count) {
-      if (!find(text) && !copies.find(text, hash_bytes(text))) rows.push_back({text, count});
-    });
-    const auto add = [&](std::string_view text, int64_t count) {
-      if (changes.size()) count += changes.find(text, hash_bytes(text));
-      rows.push_back({text, count});
-    };
-    if (spilled())
-      copies.each(add);
-    else
-      each(add);
-    sort(rows, [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
-    for (size_t i = 0; i < rows.size() && rows[i].count > 0; breathe(++i))
-      visit(rows[i].text, rows[i].count);
-    if (drain) clear();
+  template <class Visit>  // the same; the table is empty then
+  void drain(Visit visit) {
+    if (spilled()) each(visit);
+    for (Part& part : parts_) {
+      if (part.runs.empty()) part.counts.each(visit);
+      part.counts = TextCounts();
+    }
+    clear();
   }
 
  private:
