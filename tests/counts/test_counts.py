@@ -55,7 +55,7 @@ def counted(path: Path, documents: list[str], what: About) -> Path:
     table.count(documents, 1)
     members: dict[str, Any] = {
         "words.rows": table.rows_blocks(),
-        "pairs.npy.zst": table.pairs(),
+        "pairs.npy.zst": table.pairs.counters(),
         "characters.npy": table.characters(),
         "deciding.docs": sample_of(documents),
     }
@@ -76,7 +76,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     table.count(DOCUMENTS, 1)
     assert file.about == about()
     assert list(file.rows("words")) == list(table.rows_blocks())
-    assert file.array("pairs").tolist() == table.pairs().tolist()
+    assert file.array("pairs").tolist() == table.pairs.counters().tolist()
     assert file.array("characters").tolist() == table.characters().tolist()
     assert file.sample("deciding") == sample_of(DOCUMENTS)
     with pytest.raises(ValueError, match=r"has no runs\.rows; it has characters\.npy"):
