@@ -29,7 +29,7 @@ _VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
 
 def letters_of(copy: int) -> dict[int, str]:
     """The letters of a copy: rows of vowels and of consonants, each turned by its number."""
-    changed = {}
+    changed: dict[str, str] = {}
     for row in (_VOWELS, _CONSONANTS):
         turn = 1 + copy % (len(row) - 1)
         for case in (row, row.upper()):

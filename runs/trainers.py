@@ -3,13 +3,14 @@
     pip install ffbpe rustbpe gigatoken bpeasy tokenizers
     python runs/trainers.py
 
-BPE inside words, each trainer with its own way of cutting words, all cores, in turn, each in a fresh
+BPE inside words, each trainer with its own way of cutting words, all cores, each in turn in a fresh
 process. Time and memory include reading the corpus: ours and gigatoken read the file, the others
 take our reader's documents as an iterator. A trainer that is not installed has no row.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import sys
@@ -19,20 +20,26 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from rows import ENGLISH, Rows, claim, command, first_documents, identity, located, options
-from rows import write_table
-from wall_time import spread
-
 import supratok
+from rows import (
+    ENGLISH,
+    Rows,
+    claim,
+    command,
+    first_documents,
+    identity,
+    located,
+    options,
+    write_table,
+)
 from supratok.corpus import open_corpus
+from supratok.lab.baselines.boundless import PATTERN
 from supratok.lab.measure.cost import peak_bytes
 from supratok.lab.measure.workers import call_worker
 from supratok.lab.report.tables import Table
+from wall_time import spread
 
 HEAD = ["trainer", "wall time", "to ours", "peak memory"]
-# The pattern of GPT-4o, as tiktoken publishes it, for the trainer that needs one: letters with one
-# character before them, up to three digits, punctuation, white space.
-_PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 
 
 def _ours(corpus: Path, size: int) -> None:
@@ -52,27 +59,27 @@ def _tokenizers(corpus: Path, size: int) -> None:
 
 
 def _ffbpe(corpus: Path, size: int) -> None:
-    import ffbpe
+    ffbpe = importlib.import_module("ffbpe")
 
     ffbpe.train_bpe(open_corpus(corpus), vocab_size=size)
 
 
 def _rustbpe(corpus: Path, size: int) -> None:
-    import rustbpe
+    rustbpe = importlib.import_module("rustbpe")
 
     rustbpe.Tokenizer().train_from_iterator(iter(open_corpus(corpus)), size)
 
 
 def _gigatoken(corpus: Path, size: int) -> None:
-    import gigatoken
+    gigatoken = importlib.import_module("gigatoken")
 
     gigatoken.train_bpe(gigatoken.JsonlFileSource([str(corpus)]), size, [])
 
 
 def _bpeasy(corpus: Path, size: int) -> None:
-    import bpeasy
+    bpeasy = importlib.import_module("bpeasy")
 
-    bpeasy.train_bpe(iter(open_corpus(corpus)), _PATTERN, 128, size)
+    bpeasy.train_bpe(iter(open_corpus(corpus)), PATTERN, 128, size)
 
 
 TRAINERS: dict[str, Callable[[Path, int], None]] = {

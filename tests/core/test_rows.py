@@ -381,7 +381,10 @@ def test_sketches_add_up_and_stop_at_their_most() -> None:
     assert total.pairs.counters().tolist() == whole.tolist()
     most = 0xF0000000
     total.pairs.add(np.full(1 << BITS, most - 1, np.uint32))
-    assert total.pairs.counters().tolist() == np.minimum(whole.astype(np.uint64) + most - 1, most).tolist()
+    assert (
+        total.pairs.counters().tolist()
+        == np.minimum(whole.astype(np.uint64) + most - 1, most).tolist()
+    )
     total.count(["a b " * 5], 1)
     total.pairs.add(np.full(1 << BITS, 0xFFFFFFFF, np.uint32))
     assert set(total.pairs.counters().tolist()) == {most}

@@ -47,7 +47,7 @@ def sample_of(documents: list[str], capacity: int = CAPACITY) -> Sample:
     held = HeldOut(capacity)
     for text in documents:
         held.add(text, digest(text))
-    return Sample(capacity, held._limit, [(digest(text), text) for text in held.documents])
+    return Sample(capacity, held.limit, [(digest(text), text) for text in held.documents])
 
 
 def counted(path: Path, documents: list[str], what: About) -> Path:
