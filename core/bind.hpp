@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "lines.hpp"
+#include "store.hpp"
 
 namespace supratok {
 
@@ -193,7 +194,7 @@ struct LinesOnce {
 
 // Reads the documents here, under the GIL, while other threads call count(texts). A document is a
 // str; `LinesOnce` among them are many.
-inline void count_all(std::function<void(const Texts&)> count, nb::iterable documents,
+inline void count_all(std::function<void(const Texts&)> count, nb::handle documents,
                       size_t threads) {
   Counting counting(std::move(count), threads);
   const nb::object reader = in_python([&] { return nb::object(nb::iter(documents)); });
@@ -206,7 +207,7 @@ inline void count_all(std::function<void(const Texts&)> count, nb::iterable docu
     }
     if (!document.is_valid()) break;
     LinesOnce* lines = nullptr;
-    const bool raw = nb::try_cast(document, lines) && lines;
+    const bool raw = !PyUnicode_Check(document.ptr()) && nb::try_cast(document, lines) && lines;
     if (!raw && !counting.add(view(document))) continue;
     std::unique_ptr<Lines> taken = raw ? lines->take() : nullptr;
     const Unlocked released;
@@ -216,14 +217,51 @@ inline void count_all(std::function<void(const Texts&)> count, nb::iterable docu
   counting.finish();
 }
 
-// The method `count` of every table.
+// Calls count(block) for each block of the store, on several threads; and progress(bytes of the
+// texts done), unless it is None, on this one.
+inline void count_blocks(std::function<void(const Block&)> count, const Store& store,
+                         size_t threads, nb::handle progress) {
+  std::atomic<uint64_t> done{0};
+  auto next = std::chrono::steady_clock::now();
+  Unlocked released;
+  const std::thread::id here = std::this_thread::get_id();
+  const auto work = [&](size_t i) {
+    {  // a signal's handler must not count in between
+      std::optional<Watched> unwatched;
+      if (std::this_thread::get_id() == here) unwatched.emplace(nullptr);
+      count(store.block(i));
+    }
+    done += store.bytes_of(i);
+    breathe();
+  };
+  const auto show = [&] {
+    if (progress.is_none() || std::chrono::steady_clock::now() < next) return;
+    released.locked([&] { progress(done.load()); });
+    next = std::chrono::steady_clock::now() + 2 * kBreath;
+  };
+  in_parallel(store.blocks(), threads, work, show);
+}
+
+// The method `count` of every table: over texts or a store. A table that has no way of its own over
+// the blocks of a store gets their texts.
 template <class Table>
-void count(Table& table, nb::iterable documents, size_t threads) {
+void count(Table& table, nb::object documents, size_t threads, nb::object progress) {
+  const auto add = [&](const Block& block) {
+    if constexpr (requires { table.add(block); }) {
+      table.add(block);
+    } else {
+      std::string room;
+      table.add(block.texts(room));
+    }
+  };
+  if (nb::isinstance<Store>(documents))
+    return count_blocks(add, nb::cast<const Store&>(documents), threads, progress);
   count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
 }
 
 void bind_text(nb::module_& m);
 void bind_lines(nb::module_& m);
+void bind_store(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);

@@ -59,13 +59,13 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
 void bind_surveys(nb::module_& m) {
   nb::class_<Survey>(m, "Survey")
       .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
-      .def("count", &count<Survey>, "documents"_a, "threads"_a)
+      .def("count", &count<Survey>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def("uses", [](const Survey& self) { return self.uses; })
       .def("documents", [](const Survey& self) { return self.documents; });
 
   nb::class_<Neighbours>(m, "Neighbours")
       .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())
-      .def("count", &count<Neighbours>, "documents"_a, "threads"_a)
+      .def("count", &count<Neighbours>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
 }

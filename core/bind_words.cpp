@@ -20,18 +20,16 @@ void bind_runs(nb::module_& m) {
           "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
           "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
           "`pieces` cuts the unknown words of these scripts into pieces.")
-      .def("count", &count<RunTable>, "documents"_a, "threads"_a)
+      .def("count", &count<RunTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def(
           "bound_units",
-          [](RunTable& self, nb::iterable documents, size_t threads, int sketch_bits) {
-            auto pairs = std::make_unique<PairSketch>(sketch_bits);
-            Counts uses(self.known_words());
-            count_all([&](const Texts& texts) { self.bound(texts, *pairs, uses); }, documents,
-                      threads);
-            self.use_bounds(std::move(pairs));
-            return uses;
+          [](RunTable& self, nb::object documents, size_t threads, int sketch_bits,
+             nb::object progress) {
+            UnitBounds bounds(self, sketch_bits);
+            count(bounds, documents, threads, progress);
+            return bounds.finish();
           },
-          "documents"_a, "threads"_a, "sketch_bits"_a,
+          "documents"_a, "threads"_a, "sketch_bits"_a, "progress"_a = nb::none(),
           "Bounds the pairs of words and pieces; call it before `count` where there are pieces. "
           "Returns how often each known word was seen, as a word or a piece.")
       .def(
@@ -56,7 +54,17 @@ void bind_words(nb::module_& m) {
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool, std::optional<Joints>>(), "sketch_bits"_a, "by_class"_a = true,
            "joints"_a = nb::none(), "With `joints`, words that may join are counted as one text.")
-      .def("count", &count<WordTable>, "documents"_a, "threads"_a)
+      .def(
+          "count",
+          [](WordTable& self, nb::object documents, size_t threads, Store* store,
+             nb::object progress) {
+            if (!store) return count(self, documents, threads, progress);
+            if (!self.counts_words() || nb::isinstance<Store>(documents))
+              throw nb::value_error("a store takes the words of texts, at their first reading");
+            count_all([&](const Texts& texts) { self.add(texts, store); }, documents, threads);
+          },
+          "documents"_a, "threads"_a, "store"_a.none() = nb::none(), "progress"_a = nb::none(),
+          "Counts the words of texts, and adds them to `store`; or those of a store.")
       .def("rows", &WordTable::rows, "least"_a = 1, Released(),
            "The words seen at least so often, most frequent first.")
       .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),

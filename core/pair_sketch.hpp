@@ -12,9 +12,13 @@ namespace supratok {
 class PairSketch {
  public:
   explicit PairSketch(int bits) : shift_(64 - bits), counters_(size_t{1} << bits) {}
-  uint32_t bound(uint64_t left, uint64_t right) const {
-    return counters_[place(left, right)].load(std::memory_order_relaxed);
+  uint32_t bound(uint64_t left, uint64_t right) const { return at(place(left, right)); }
+  // The same in steps, so that the counter can be fetched some pairs ahead.
+  size_t place(uint64_t left, uint64_t right) const {
+    return mix(left * 0x9e3779b97f4a7c15ull ^ right) >> shift_;
   }
+  void prefetch(size_t place) const { __builtin_prefetch(&counters_[place]); }
+  uint32_t at(size_t place) const { return counters_[place].load(std::memory_order_relaxed); }
 
   // How many counters have reached `count`.
   size_t at_least(uint32_t count) const {
@@ -46,9 +50,6 @@ class PairSketch {
   };
 
  private:
-  size_t place(uint64_t left, uint64_t right) const {
-    return mix(left * 0x9e3779b97f4a7c15ull ^ right) >> shift_;
-  }
   void count(size_t place) {
     std::atomic<uint32_t>& counter = counters_[place];
     // Stops well below the largest number, so that threads racing past this check cannot wrap it.

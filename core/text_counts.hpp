@@ -19,12 +19,14 @@ struct TextCount {
 class TextCounts {
  public:
   explicit TextCounts(bool borrows = false) : borrows_(borrows) {}
-  void add(std::string_view text, uint64_t hash, int64_t count) {
+  // Returns the number of the text, by the order in which texts first came.
+  uint32_t add(std::string_view text, uint64_t hash, int64_t count) {
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
         index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
     if (number == fresh) append(text, hash);
     row(number).count += count;
+    return number;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
     const uint32_t number = index_.find(hash, [&](uint32_t i) { return row(i).text == text; });
@@ -32,7 +34,7 @@ class TextCounts {
   }
   void prefetch(uint64_t hash) const { index_.prefetch(hash); }
   size_t size() const { return size_; }
-  template <class Visit>  // visit(text, count), in no particular order
+  template <class Visit>  // visit(text, count), by number
   void each(Visit visit) const {
     for (size_t i = 0; i < size_; breathe(++i)) visit(row(i).text, row(i).count);
   }

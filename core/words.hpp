@@ -5,7 +5,7 @@
 
 #include "joints.hpp"
 #include "pair_sketch.hpp"
-#include "text_counts.hpp"
+#include "store.hpp"
 
 namespace supratok {
 
@@ -16,24 +16,59 @@ class WordTable {
   WordTable(int sketch_bits, bool by_class, std::optional<Joints> joints)
       : pairs(sketch_bits), by_class_(by_class), joints_(std::move(joints)) {}
 
-  void add(const Texts& documents) {
+  // Also adds the documents to the store, if there is one.
+  void add(const Texts& documents, Store* store = nullptr) {
     static thread_local TextCounts local(true);
     static thread_local SharedCounts::Batch batch;
+    static thread_local BlockWriter writer;
     local.clear();
     batch.clear();
+    writer.clear();
     PairSketch::Adder adder(pairs);
+    Sizes sizes;
     for (const std::string_view document : documents) {
       uint64_t before = 0;  // the hash of the joinable word just before; 0: none
       each_text(document, [&](const Word& word) {
         const uint64_t hash = hash_bytes(word.text);
-        local.add(word.text, hash, 1);
+        const uint32_t number = local.add(word.text, hash, 1);
+        if (store) writer.add(number);
         if (word.joinable() && before) adder.add(before, hash);
         before = word.joinable() ? hash : 0;
       });
+      writer.end_document();
+      sizes.bytes += document.size();
     }
+    if (store) store->add(writer.finish(local, by_class_, sizes), sizes);
     local.each([&](std::string_view text, int64_t count) { batch.add(text, count); });
     words.add(batch);
   }
+
+  void add(const Block& block) {
+    std::string room;
+    if (joints_ || block.by_class != by_class_) return add(block.texts(room));
+    static thread_local SharedCounts::Batch batch;
+    std::vector<uint64_t> hashes;  // of joinable words, else 0
+    for (const std::string_view text : block.words) {
+      Word word{};
+      WordReader(text, by_class_).next(word);
+      hashes.push_back(word.joinable() ? hash_bytes(text) : 0);
+    }
+    Counts counts(block.words.size());
+    PairSketch::Adder adder(pairs);
+    block.each_document([&](const Numbers& numbers) {
+      uint64_t before = 0;
+      for (const uint32_t number : numbers) {
+        ++counts[number];
+        const uint64_t hash = hashes[number];
+        if (before && hash) adder.add(before, hash);
+        before = hash;
+      }
+    });
+    batch.clear();
+    for (size_t i = 0; i < counts.size(); ++i) batch.add(block.words[i], counts[i]);
+    words.add(batch);
+  }
+  bool counts_words() const { return !joints_; }
 
   // Words and counts: most frequent first; equals shorter first, then by code points.
   using Rows = std::pair<Texts, Counts>;
@@ -120,6 +155,7 @@ class WordIndex {
       index_.add(hash_bytes(words_[place]), static_cast<uint32_t>(place));
   }
   size_t size() const { return words_.size(); }
+  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
   uint32_t find(std::string_view word, uint64_t hash) const {
     return index_.find(hash, [&](uint32_t place) { return words_[place] == word; });
   }

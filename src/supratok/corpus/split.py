@@ -3,7 +3,8 @@
     split = Split(corpus, recipe.curation, threads, progress)
     for document in split.decide("words"): ...   # the first reading decides, document by document
     table.count(split.portions("words"), 8)      # or, faster, the core does
-    for text in split.texts("runs"): ...         # later readings: the same training documents
+    for text in split.texts("runs"): ...         # later readings: the same training documents,
+                                                 # or the store that keeps them
     split.measuring_texts()                      # held-out text that decided nothing
 
 The choice depends on the texts alone: not on the run, the order or the number of threads.
@@ -94,9 +95,11 @@ class Split:
         progress: Progress,
         *,
         hold_out: float = HOLD_OUT,
+        store: _core.Store | None = None,
     ) -> None:
         if not 0 <= hold_out < 1:
             raise ValueError(f"hold_out={hold_out}: must be a share from 0 (none) to less than 1")
+        self.store = store  # for the words of the first reading, so that no later one reads text
         self._corpus, self._progress, self._threads = corpus, progress, threads
         self._share, self._trains_on_all = hold_out, False
         self.curator: Curator | None = None
@@ -167,8 +170,19 @@ class Split:
 
     # --- Later readings
 
-    def texts(self, phase: str) -> Iterator[str]:
-        """A later reading: the documents that the first one chose."""
+    def texts(self, phase: str) -> Iterable[str]:
+        """A later reading: the documents that the first one chose. A table that counts a store
+        reports to `show`."""
+        if self.store is None:
+            return self._texts(phase)
+        self._progress.start(phase, self.store.bytes, "B")
+        return self.store
+
+    def show(self, bytes_done: int) -> None:
+        assert self.store is not None
+        self._progress.at(bytes_done, self.store.bytes)
+
+    def _texts(self, phase: str) -> Iterator[str]:
         read = trained_on = 0
         for document in self._shown(phase, self._corpus.documents()):
             read += 1

@@ -25,7 +25,7 @@ def learn_at_once(
     """The alphabet and all merges. A token of one word is born "traditional", of several
     "multiword"."""
     table, rules = _core.WordTable(1, recipe.scripts is not None, joints(recipe)), recipe.boundaries
-    table.count(split.texts("stretches"), threads)
+    table.count(split.texts("stretches"), threads, progress=split.show)
     progress.end(stretches=len(table))
     codes = [ord(token.text) for token in alphabet]
     sequences = _core.Sequences.of_words(table, codes)
