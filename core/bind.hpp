@@ -259,6 +259,7 @@ void count(Table& table, nb::object documents, size_t threads, nb::object progre
   count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
 }
 
+void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_lines(nb::module_& m);
 void bind_store(nb::module_& m);

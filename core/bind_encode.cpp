@@ -1,5 +1,5 @@
 // Encoders, and surveys of their encodings.
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "encode.hpp"
 #include "survey.hpp"
 
@@ -68,6 +68,7 @@ void bind_surveys(nb::module_& m) {
       .def("count", &count<Neighbours>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
+  def_rows<Neighbours, &Neighbours::pairs>(m, "Neighbours");
 }
 
 }  // namespace

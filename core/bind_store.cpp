@@ -20,6 +20,7 @@ void make(Store* self, std::string_view folder, uint64_t memory) {
   new (self) Store(path_of(view(place)), true, memory);
 }
 
+// With the path.
 void to_os_error(const std::exception_ptr& failure, void*) {
   try {
     std::rethrow_exception(failure);

@@ -1,12 +1,43 @@
 // Tables of words, bigrams and runs.
 #include "bigrams.hpp"
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "ngrams.hpp"
 #include "runs.hpp"
 #include "words.hpp"
 
 namespace supratok {
 namespace {
+
+// A method that returns words and counts, as Python's own.
+template <class Argument>
+auto rows_of(WordTable::Rows (WordTable::*method)(Argument) const) {
+  return [method](const WordTable& self, Argument argument) {
+    std::optional<WordTable::Rows> rows;
+    {
+      const Unlocked released;
+      rows = (self.*method)(argument);
+    }
+    return nb::make_tuple(rows->texts, rows->counts);
+  };
+}
+
+// The numbers of an array of uint32.
+struct Numbers32 {
+  explicit Numbers32(nb::handle array) {
+    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT))
+      throw nb::python_error();
+    data = static_cast<const uint32_t*>(buffer.buf);
+    size = static_cast<size_t>(buffer.len) / sizeof(uint32_t);
+    if (std::string_view(buffer.format) == "I") return;
+    PyBuffer_Release(&buffer);
+    throw nb::type_error("an array of uint32 is needed");
+  }
+  ~Numbers32() { PyBuffer_Release(&buffer); }
+  Numbers32(const Numbers32&) = delete;
+  Py_buffer buffer;
+  const uint32_t* data;
+  size_t size;
+};
 
 void bind_runs(nb::module_& m) {
   nb::class_<RunTable>(m, "RunTable")
@@ -45,7 +76,8 @@ void bind_runs(nb::module_& m) {
           "N-grams of words: of each its first and its last n-1 words, as numbers (the known "
           "words, then the n-grams, in order), and its count; then, by length from 2, how many "
           "different ones were counted and how many are frequent.")
-      .def("__len__", [](const RunTable& self) { return self.runs.size(); });
+      .def("__len__", [](const RunTable& self) { return self.runs.size(); }, Released());
+  def_rows<RunTable, &RunTable::runs>(m, "RunTable");
 }
 
 }  // namespace
@@ -65,9 +97,9 @@ void bind_words(nb::module_& m) {
           },
           "documents"_a, "threads"_a, "store"_a.none() = nb::none(), "progress"_a = nb::none(),
           "Counts the words of texts, and adds them to `store`; or those of a store.")
-      .def("rows", &WordTable::rows, "least"_a = 1, Released(),
+      .def("rows", rows_of(&WordTable::rows), "least"_a = 1,
            "The words seen at least so often, most frequent first.")
-      .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),
+      .def("rows_of_script", rows_of(&WordTable::rows_of_script), "script"_a,
            "The words of a script, by its number.")
       .def("counts_of", &WordTable::counts_of, "texts"_a, Released(),
            "How often each of these words was seen.")
@@ -79,7 +111,18 @@ void bind_words(nb::module_& m) {
           "pairs_at_least",
           [](const WordTable& self, uint32_t count) { return self.pairs.at_least(count); },
           "count"_a, "About how many pairs of neighbouring words were seen this often.")
-      .def("__len__", [](const WordTable& self) { return self.words.size(); });
+      .def(
+          "pairs", [](const WordTable& self) { return self.pairs.counters(); }, Released(),
+          "The sketch of pairs, as an array.")
+      .def(
+          "add_pairs",
+          [](WordTable& self, nb::object pairs) {
+            const Numbers32 values(pairs);
+            self.pairs.add(values.data, values.size);
+          },
+          "pairs"_a, "Adds such an array.")
+      .def("__len__", [](const WordTable& self) { return self.words.size(); }, Released());
+  def_rows<WordTable, &WordTable::words>(m, "WordTable");
 
   nb::class_<Bigrams>(m, "Bigrams")
       .def(

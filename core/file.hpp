@@ -30,8 +30,8 @@ struct FileError : std::runtime_error {
   std::string path;
 };
 
-// CRC-32 with the polynomial of zlib, eight bytes at a time.
-inline uint32_t crc32(std::string_view bytes) {
+// CRC-32 with the polynomial of zlib, eight bytes at a time; `before` is that of what precedes.
+inline uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
   using Tables = std::array<std::array<uint32_t, 256>, 8>;
   static const Tables tables = [] {
     Tables made{};
@@ -45,7 +45,7 @@ inline uint32_t crc32(std::string_view bytes) {
         made[t][i] = made[t - 1][i] >> 8 ^ made[0][made[t - 1][i] & 0xff];
     return made;
   }();
-  uint32_t crc = 0xffffffffu;
+  uint32_t crc = ~before;
   const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
   size_t left = bytes.size();
   for (; left >= 8; left -= 8, p += 8) {
@@ -60,7 +60,9 @@ inline uint32_t crc32(std::string_view bytes) {
 
 class File {
  public:
-  enum class Mode { kFresh, kExisting, kPrivate };  // a private file is removed with this object
+  // A private file is removed with this object; where the system allows it, its name goes at once,
+  // so that nothing is left however the process ends.
+  enum class Mode { kFresh, kExisting, kPrivate };
   // Opens a file; a private one gets a name of its own in the folder `path`.
   File(const std::filesystem::path& path, Mode mode)
       : path_(mode == Mode::kPrivate ? path / own_name() : path), private_(mode == Mode::kPrivate) {
@@ -69,6 +71,7 @@ class File {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | how,
                    mode == Mode::kPrivate ? 0600 : 0666);
     if (file_ < 0) fail();
+    if (private_) private_ = ::unlink(path_.c_str()) != 0;
 #else
     if (mode != Mode::kExisting || !std::filesystem::exists(path_))
       std::ofstream(path_, std::ios::binary | std::ios::trunc);
@@ -151,7 +154,7 @@ class File {
  private:
   static std::string own_name() {
     std::random_device random;
-    return "supratok-" + std::to_string(random()) + "-" + std::to_string(random()) + ".blocks";
+    return "supratok-" + std::to_string(random()) + "-" + std::to_string(random()) + ".part";
   }
   [[noreturn]] void fail() const { throw FileError(errno ? errno : EIO, path_.string()); }
 

@@ -50,6 +50,13 @@ class RunTable {
     add(found);
   }
 
+  // Whether bytes from outside can be a run.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() % sizeof(uint32_t) || bytes.size() < 2 * sizeof(uint32_t)) return false;
+    const Numbers units = as_numbers(bytes);
+    return *std::max_element(units.begin(), units.end()) < known_.size();
+  }
+
   SharedCounts runs;
   size_t known_words() const { return known_.size(); }
 

@@ -80,14 +80,21 @@ class Neighbours {
       });
     batch.clear();
     for (const auto& pair : found) batch.add(as_bytes(pair.data(), 2), 1);
-    counts_.add(batch);
+    pairs.add(batch);
+  }
+
+  // Whether bytes from outside can be a pair.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() != 2 * sizeof(uint32_t)) return false;
+    const Numbers pair = as_numbers(bytes);
+    return std::max(pair[0], pair[1]) < survey_.uses.size();
   }
 
   // Left entries, right entries and counts of the pairs that were indeed seen so often: most
   // frequent first, equals by left, then right.
   std::tuple<Numbers, Numbers, Counts> rows() const {
     std::vector<std::tuple<int64_t, uint32_t, uint32_t>> found;
-    counts_.each([&](std::string_view key, int64_t count) {
+    pairs.each([&](std::string_view key, int64_t count) {
       const Numbers pair = as_numbers(key);
       if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
     });
@@ -102,10 +109,11 @@ class Neighbours {
     return {std::move(lefts), std::move(rights), std::move(counts)};
   }
 
+  SharedCounts pairs;
+
  private:
   const Survey& survey_;
   uint32_t floor_;
-  SharedCounts counts_;
 };
 
 }  // namespace supratok

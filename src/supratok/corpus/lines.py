@@ -43,9 +43,9 @@ class Sifter:
         reading: Reading,
         hold_out: int | None,
         sample: int | None,
-        held_out: Callable[[str, int], None],
+        held_out: Callable[[str, int], object],
     ) -> None:
-        self._reading, self._held_out = reading, held_out
+        self.reading, self._held_out = reading, held_out
         self._sieve = _core.Sieve(reading.text_key, LONGEST_RECORD, hold_out, sample)
         self.documents = self.held_out_documents = self.characters = 0
         self._first: tuple[Place, CorpusError] | None = None  # the first error
@@ -53,9 +53,9 @@ class Sifter:
     def read(self, files: list[File], threads: int) -> Iterator[_core.Lines | Document]:
         """Lines, for a table to count, and the documents of odd lines. Who iterates must count the
         lines before asking for more."""
-        with _Ahead(files, self._sieve, self._reading, threads) as ahead:
+        with _Ahead(files, self._sieve, self.reading, threads) as ahead:
             for step in ahead:
-                self._reading.bytes_read += step.consumed
+                self.reading.bytes_read += step.consumed
                 if isinstance(step.what, Exception):
                     self._fail(step)
                 elif step.what is not None and not self._is_late(step.place):
@@ -65,7 +65,7 @@ class Sifter:
                     ahead.stop_at(self._first[0])
         self._sieve.wait()
         yield from self._take(files)
-        self._reading.line = None
+        self.reading.line = None
         if self._first is not None:
             raise self._first[1]
 
@@ -81,7 +81,7 @@ class Sifter:
             is_long = len(line.removesuffix(b"\n")) > LONGEST_RECORD
             name = f"{files[number].name}, line {line_number}"
             try:
-                document = read_line(None if is_long else without_end(line), name, self._reading)
+                document = read_line(None if is_long else without_end(line), name, self.reading)
             except CorpusError as error:
                 self._note((number, line_number), error)
             else:
@@ -91,7 +91,7 @@ class Sifter:
     def _fail(self, step: _Step) -> None:
         try:
             if isinstance(step.what, Fault):
-                self._reading.bad(step.name, step.what)
+                self.reading.bad(step.name, step.what)
             elif isinstance(step.what, OSError):
                 refuse(step.what, step.name)
             elif isinstance(step.what, Exception):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
 
 from ..common import _core
 from ..common.progress import Progress
@@ -23,12 +22,10 @@ from ..recipe import Curation
 from .curate import Curator, find_thresholds
 from .curate import digest as digest  # for users of this module, beside `is_held_out`
 from .faults import CorpusError
-from .lines import Sifter
 from .reading import Document
-from .stream import Corpus
+from .stream import Corpus, T, shown_reading
 
 HOLD_OUT = 0.05  # the share of documents that training holds out
-T = TypeVar("T")
 
 
 def is_held_out(digest: int, share: float = HOLD_OUT) -> bool:
@@ -102,6 +99,7 @@ class Split:
         self.store = store  # for the words of the first reading, so that no later one reads text
         self._corpus, self._progress, self._threads = corpus, progress, threads
         self._share, self._trains_on_all = hold_out, False
+        corpus.find_sample(threads, progress)
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
             self.curator = Curator(find_thresholds(corpus, curation, threads, progress))
@@ -126,8 +124,7 @@ class Split:
             yield from (document.text for document in self.decide(phase))
             return
         greatest = math.ceil(self._share * 2**64) - 1  # of the digests that are held out
-        reading, limit = self._corpus.start_reading(), greatest if self._share else None
-        sifter = Sifter(reading, limit, None, self._hold_out)
+        sifter = self._corpus.sifter(greatest if self._share else None, self._hold_out)
         for portion in self._shown(phase, self._corpus.portions(sifter, self._threads)):
             if isinstance(portion, _core.Lines):
                 yield portion
@@ -205,14 +202,7 @@ class Split:
         return self.curator is None or self.curator.keeps(text, code, record=False)
 
     def _shown(self, phase: str, reading: Iterable[T]) -> Iterator[T]:
-        """What a reading of the corpus yields, with progress."""
-        corpus, progress = self._corpus, self._progress
-        sized = corpus.bytes_total is not None
-        progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
-        for number, document in enumerate(reading):
-            if number % 64 == 0 or isinstance(document, _core.Lines):
-                progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
-            yield document
+        return shown_reading(self._corpus, reading, phase, self._progress)
 
     # --- What is held out
 

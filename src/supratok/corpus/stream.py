@@ -19,10 +19,12 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NoReturn, TypeAlias
+from typing import NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from ..common import _core
 from ..common.packages import install_hint, is_installed
+from ..common.phases import Progress
+from ..common.threads import usable_threads
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
 from .lines import Sifter, is_json_lines
@@ -49,36 +51,69 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         new_reading: Callable[[], Reading],
         lang: Languages = None,
         left_out: LeftOut | None = None,
+        sample: Sample | None = None,
     ) -> None:
         self._parts, self.left_out = parts, left_out or {}
         self._lang = lang
         self._new_reading = new_reading
         self._reading = new_reading()
+        self._sample = sample  # until its limit is found
+        self._limit: int | None = None  # the highest chance in the sample; None: all are in it
         self.bytes_total = self._size()  # a missing file fails now, not an hour later
 
     def __iter__(self) -> Iterator[str]:
         return (document.text for document in self.documents())
 
+    # --- Readings
+
     def documents(self) -> Iterator[Document]:
         """A new reading of the texts, with the languages that their records name, or else those of
         their files."""
-        reading = self.start_reading()
+        self.find_sample()
+        reading = self._start()
         for part in self._parts:
             lang = self._language(part)
             for document in part.read(reading):
+                if not self._is_sampled(document.text):
+                    continue
                 yield document if document.lang or not lang else Document(document.text, lang)
 
     def portions(self, sifter: Sifter, threads: int) -> Iterator[_core.Lines | Document]:
-        """A new reading, for tables of the core: lines of JSON, which the core sifts, and the
-        documents of all other parts. `sifter` must be made of `start_reading`."""
+        """A new reading for a table of the core, which counts what this yields: lines of JSON, on
+        whose documents the core decides, and the documents of all other parts, without their
+        languages."""
         for is_lines, parts in itertools.groupby(self._parts, is_json_lines):
             if is_lines:
-                yield from sifter.read([part for part in parts if isinstance(part, File)], threads)
+                files = [part for part in parts if isinstance(part, File)]
+                portions = sifter.read(files, threads)
             else:
-                for part in parts:
-                    yield from part.read(self._reading)
+                portions = itertools.chain.from_iterable(p.read(sifter.reading) for p in parts)
+            for portion in portions:
+                if isinstance(portion, _core.Lines) or self._is_sampled(portion.text):
+                    yield portion
 
-    def start_reading(self) -> Reading:
+    def sifter(self, hold_out: int | None, held_out: Callable[[str, int], object]) -> Sifter:
+        """Starts a reading by `portions`."""
+        self.find_sample()
+        return Sifter(self._start(), hold_out, self._limit, held_out)
+
+    def find_sample(self, threads: int | None = None, progress: Progress | None = None) -> None:
+        """Find which documents are in the sample, if the corpus has one: this takes a reading. Each
+        reading does so first, if nobody has before."""
+        if self._sample is None:
+            return
+        workers, shown = usable_threads(threads), progress or Progress()
+        sifter = Sifter(self._start(), None, None, lambda *_: None)
+        sampler = _core.Sampler(*self._sample)
+        portions = shown_reading(self, self.portions(sifter, workers), "sample", shown)
+        sampler.count(map(as_counted, portions), workers)
+        self._limit, self._sample = sampler.limit(), None
+        shown.end()
+
+    def _is_sampled(self, text: str) -> bool:
+        return self._limit is None or _core.sample_chance(_core.digest(text)) <= self._limit
+
+    def _start(self) -> Reading:
         self._reading = self._new_reading()
         self.bytes_total = self._size()
         return self._reading
@@ -153,6 +188,39 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self.close()
 
 
+class Sample(NamedTuple):
+    """How much to read of a corpus; None: no limit."""
+
+    max_documents: int | None
+    max_bytes: int | None
+
+    def checked(self) -> Sample:
+        for name, value in self._asdict().items():
+            if value is not None and not (isinstance(value, int) and 1 <= value < 2**63):
+                raise CorpusError(f"{name}={value!r}: must be a whole number, at least 1")
+        return self
+
+
+T = TypeVar("T")
+
+
+def shown_reading(
+    corpus: Corpus, reading: Iterable[T], phase: str, progress: Progress
+) -> Iterator[T]:
+    """What a reading of the corpus yields, with progress."""
+    sized = corpus.bytes_total is not None
+    progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
+    for number, portion in enumerate(reading):
+        if number % 64 == 0 or isinstance(portion, _core.Lines):
+            progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
+        yield portion
+
+
+def as_counted(portion: _core.Lines | Document) -> _core.Lines | str:
+    """As a table of the core takes it."""
+    return portion if isinstance(portion, _core.Lines) else portion.text
+
+
 # --- From a path or an iterable to parts -----------------------------------------------------
 
 
@@ -165,6 +233,8 @@ def open_corpus(
     lang: Languages = None,
     whole_files: bool = False,
     skip_bad: bool = False,
+    max_documents: int | None = None,
+    max_bytes: int | None = None,
 ) -> Corpus:
     """Open a file, a folder, a glob, "-" (standard input), a list of those, or an iterable of
     strings or of mappings with `text_key`.
@@ -180,14 +250,24 @@ def open_corpus(
 
     A record may name its language under `lang_key`. `lang` is the language of all other records,
     or of those in some files: {"*/tr/*": "tr"}.
+
+    `max_documents` and `max_bytes` (of text, as UTF-8) ask for a sample. It is spread over the
+    whole corpus: a hash of each text decides, not the order, the files or the number of threads.
+    It has exactly so many documents, or as many as fit into the bytes, but equal texts are all in
+    it or none is. To find it, the corpus is read once more.
     """
+    sample = (
+        Sample(max_documents, max_bytes).checked()
+        if (max_documents, max_bytes) != (None, None)
+        else None
+    )
     if check_format(format) == "lines" and whole_files:
         raise CorpusError("whole_files with format='lines': choose one of them")
     left_out: LeftOut = {}
     named = functools.partial(_named, form=format, whole=whole_files, left_out=left_out)
     parts = _parts(source, named)
     _check_packages(parts)
-    return Corpus(parts, lambda: Reading(text_key, lang_key, skip_bad), lang, left_out)
+    return Corpus(parts, lambda: Reading(text_key, lang_key, skip_bad), lang, left_out, sample)
 
 
 def _check_packages(parts: list[Part]) -> None:
