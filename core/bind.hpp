@@ -244,19 +244,26 @@ inline void count_blocks(std::function<void(const Block&)> count, const Store& s
 
 // The method `count` of every table: over texts or a store. A table that has no way of its own over
 // the blocks of a store gets their texts.
-template <class Table>
-void count(Table& table, nb::object documents, size_t threads, nb::object progress) {
+template <class Table, class... More>
+void count(Table& table, nb::object documents, size_t threads, nb::object progress, More... more) {
   const auto add = [&](const Block& block) {
-    if constexpr (requires { table.add(block); }) {
-      table.add(block);
+    if constexpr (requires { table.add(block, more...); }) {
+      table.add(block, more...);
     } else {
       std::string room;
-      table.add(block.texts(room));
+      table.add(block.texts(room), more...);
     }
   };
   if (nb::isinstance<Store>(documents))
     return count_blocks(add, nb::cast<const Store&>(documents), threads, progress);
-  count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
+  count_all([&](const Texts& texts) { table.add(texts, more...); }, documents, threads);
+}
+
+// Where Python keeps temporary files.
+inline std::filesystem::path temporary_folder() {
+  const nb::object folder = nb::module_::import_("tempfile").attr("gettempdir")();
+  const std::string_view text = view(folder);
+  return std::u8string(text.begin(), text.end());
 }
 
 void bind_rows(nb::module_& m);

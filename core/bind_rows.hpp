@@ -38,7 +38,7 @@ void def_rows(nb::module_& m, const char* name) {
       .def(
           "limit",
           [](Table& self, size_t bytes, std::string_view folder, size_t threads) {
-            (self.*kRows).limit(bytes, std::string(folder), threads);
+            (self.*kRows).limit(bytes, std::u8string(folder.begin(), folder.end()), threads);
           },
           "bytes"_a, "folder"_a, "threads"_a = 1,
           "Keeps about so many bytes in memory; other rows go to files in the folder, which vanish "

@@ -16,8 +16,7 @@ void make(Store* self, std::string_view folder, uint64_t memory) {
     new (self) Store(path_of(folder), false, memory);
     return;
   }
-  const nb::object place = nb::module_::import_("tempfile").attr("gettempdir")();
-  new (self) Store(path_of(view(place)), true, memory);
+  new (self) Store(temporary_folder(), true, memory);
 }
 
 // With the path.

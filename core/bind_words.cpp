@@ -43,26 +43,29 @@ void bind_runs(nb::module_& m) {
   nb::class_<RunTable>(m, "RunTable")
       .def(
           "__init__",
-          [](RunTable* self, Strings known_words, const WordTable& words, const Joints& joints,
-             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
-            new (self)
-                RunTable(std::move(known_words), words.pairs, joints, floor, {pieces, scripts});
+          [](RunTable* self, Strings known_words, const PairSketch& pairs, const Joints& joints,
+             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts,
+             bool of_units) {
+            new (self) RunTable(std::move(known_words), pairs, joints, floor, {pieces, scripts},
+                                of_units);
           },
-          "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
-          "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
-          "`pieces` cuts the unknown words of these scripts into pieces.")
+          "known_words"_a, "pairs"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
+          "scripts"_a = nb::list(), "of_units"_a = false, nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 6>(),
+          "`pieces` cuts the unknown words of these scripts into pieces. `pairs` bounds pairs of "
+          "words, or `of_units`.")
       .def("count", &count<RunTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def(
           "bound_units",
-          [](RunTable& self, nb::object documents, size_t threads, int sketch_bits,
+          [](const RunTable& self, nb::object documents, size_t threads, PairSketch& pairs,
              nb::object progress) {
-            UnitBounds bounds(self, sketch_bits);
+            UnitBounds bounds(self, pairs);
             count(bounds, documents, threads, progress);
-            return bounds.finish();
+            return std::move(bounds.uses);
           },
-          "documents"_a, "threads"_a, "sketch_bits"_a, "progress"_a = nb::none(),
-          "Bounds the pairs of words and pieces; call it before `count` where there are pieces. "
-          "Returns how often each known word was seen, as a word or a piece.")
+          "documents"_a, "threads"_a, "pairs"_a, "progress"_a = nb::none(),
+          "Bounds the pairs of units, words and pieces, in `pairs`. Returns how often each known "
+          "word was seen, as a word or a piece.")
       .def(
           "ngrams",
           [](RunTable& self, size_t longest, int64_t min_count) {
@@ -83,6 +86,18 @@ void bind_runs(nb::module_& m) {
 }  // namespace
 
 void bind_words(nb::module_& m) {
+  nb::class_<PairSketch>(m, "PairSketch", "A bound for the count of every pair of neighbours.")
+      .def(nb::init<int>(), "bits"_a)
+      .def("at_least", &PairSketch::at_least, "count"_a,
+           "About how many pairs were seen this often.")
+      .def("counters", &PairSketch::counters, Released(), "All counters.")
+      .def(
+          "add",
+          [](PairSketch& self, nb::object counters) {
+            const Numbers32 values(counters);
+            self.add(values.data, values.size);
+          },
+          "counters"_a, "Adds those of another sketch.");
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool, std::optional<Joints>>(), "sketch_bits"_a, "by_class"_a = true,
            "joints"_a = nb::none(), "With `joints`, words that may join are counted as one text.")
@@ -107,20 +122,9 @@ void bind_words(nb::module_& m) {
            "How many words were seen of each class (see core/text.hpp).")
       .def("characters", &WordTable::characters, Released(),
            "How often each code point was seen, an array of 0x110000.")
-      .def(
-          "pairs_at_least",
-          [](const WordTable& self, uint32_t count) { return self.pairs.at_least(count); },
-          "count"_a, "About how many pairs of neighbouring words were seen this often.")
-      .def(
-          "pairs", [](const WordTable& self) { return self.pairs.counters(); }, Released(),
-          "The sketch of pairs, as an array.")
-      .def(
-          "add_pairs",
-          [](WordTable& self, nb::object pairs) {
-            const Numbers32 values(pairs);
-            self.pairs.add(values.data, values.size);
-          },
-          "pairs"_a, "Adds such an array.")
+      .def_prop_ro(
+          "pairs", [](WordTable& self) -> PairSketch& { return self.pairs; },
+          nb::rv_policy::reference_internal, "Bounds for pairs of neighbouring words.")
       .def("__len__", [](const WordTable& self) { return self.words.size(); }, Released());
   def_rows<WordTable, &WordTable::words>(m, "WordTable");
 

@@ -25,12 +25,14 @@ namespace supratok {
 // Becomes an OSError with the path.
 struct FileError : std::runtime_error {
   FileError(int error, std::string which)
-      : std::runtime_error(std::strerror(error)), code(error), path(std::move(which)) {}
+      : std::runtime_error(std::string(std::strerror(error)) +
+                           "; see that its folder exists, may be written to and has room"),
+        code(error), path(std::move(which)) {}
   int code;
   std::string path;
 };
 
-// CRC-32 with the polynomial of zlib, eight bytes at a time; `before` is that of what precedes.
+// CRC-32 with the polynomial of zlib, eight bytes at a time; `before` is that of the bytes before.
 inline uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
   using Tables = std::array<std::array<uint32_t, 256>, 8>;
   static const Tables tables = [] {
@@ -60,9 +62,7 @@ inline uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
 
 class File {
  public:
-  // A private file is removed with this object; where the system allows it, its name goes at once,
-  // so that nothing is left however the process ends.
-  enum class Mode { kFresh, kExisting, kPrivate };
+  enum class Mode { kFresh, kExisting, kPrivate };  // a private file is removed with this object
   // Opens a file; a private one gets a name of its own in the folder `path`.
   File(const std::filesystem::path& path, Mode mode)
       : path_(mode == Mode::kPrivate ? path / own_name() : path), private_(mode == Mode::kPrivate) {
@@ -71,7 +71,6 @@ class File {
     file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | how,
                    mode == Mode::kPrivate ? 0600 : 0666);
     if (file_ < 0) fail();
-    if (private_) private_ = ::unlink(path_.c_str()) != 0;
 #else
     if (mode != Mode::kExisting || !std::filesystem::exists(path_))
       std::ofstream(path_, std::ios::binary | std::ios::trunc);
@@ -154,7 +153,7 @@ class File {
  private:
   static std::string own_name() {
     std::random_device random;
-    return "supratok-" + std::to_string(random()) + "-" + std::to_string(random()) + ".part";
+    return "supratok-" + std::to_string(random()) + "-" + std::to_string(random()) + ".blocks";
   }
   [[noreturn]] void fail() const { throw FileError(errno ? errno : EIO, path_.string()); }
 

@@ -12,6 +12,7 @@ namespace supratok {
 class PairSketch {
  public:
   explicit PairSketch(int bits) : shift_(64 - bits), counters_(size_t{1} << bits) {}
+  PairSketch(const PairSketch&) = delete;
   uint32_t bound(uint64_t left, uint64_t right) const { return at(place(left, right)); }
   // The same in steps, so that the counter can be fetched some pairs ahead.
   size_t place(uint64_t left, uint64_t right) const {

@@ -17,6 +17,11 @@ struct TextCount {
   int64_t count;
 };
 
+inline void put_varint(std::string& bytes, uint64_t number) {
+  for (; number >= 0x80; number >>= 7) bytes += static_cast<char>(number | 0x80);
+  bytes += static_cast<char>(number);
+}
+
 inline void put_number(std::string& bytes, size_t at, uint32_t number) {
   for (size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<char>(number >> 8 * i);
 }
@@ -44,10 +49,10 @@ class RowBlock {
         std::mismatch(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(most), last_.begin())
             .first -
         text.begin());
-    varint(shared);
-    varint(text.size() - shared);
+    put_varint(bytes_, shared);
+    put_varint(bytes_, text.size() - shared);
     bytes_ += text.substr(shared);
-    varint(static_cast<uint64_t>(count));
+    put_varint(bytes_, static_cast<uint64_t>(count));
     last_.resize(shared);
     last_ += text.substr(shared);
     ++rows_;
@@ -71,10 +76,6 @@ class RowBlock {
     bytes_.reserve(full_ + full_ / 16);
     last_.clear();
     rows_ = 0;
-  }
-  void varint(uint64_t number) {
-    for (; number >= 0x80; number >>= 7) bytes_ += static_cast<char>(number | 0x80);
-    bytes_ += static_cast<char>(number);
   }
 
   size_t full_;

@@ -5,14 +5,17 @@
 
 namespace supratok {
 
-// A private file. One thread at a time writes; many may read.
+// A file with sorted runs of rows. One thread writes at a time; many may read.
 class SpillFile {
  public:
-  // Some rows of the file, sorted.
   struct Run {
     uint64_t start, end, rows;
   };
-  explicit SpillFile(const std::string& folder) : file_(folder, File::Mode::kPrivate) {}
+  explicit SpillFile(const std::filesystem::path& folder) : file_(folder, File::Mode::kPrivate) {
+    // Where the system lets an open file lose its name, nothing is left however the process ends.
+    std::error_code ignored;
+    std::filesystem::remove(file_.path(), ignored);
+  }
 
   // Writes all rows of a stream behind those that are there.
   Run write(RowStream& rows) {
@@ -29,12 +32,15 @@ class SpillFile {
     end_ = run.end;  // what came to no end is written over
     return run;
   }
-  static std::unique_ptr<RowStream> read(std::shared_ptr<SpillFile> file, const Run& run) {
+  static std::unique_ptr<RowStream> read(std::shared_ptr<const SpillFile> file, const Run& run) {
     const auto fetch = [file, at = run.start, end = run.end](std::string& block) mutable {
       if (at == end) return false;
-      file->fetch(at, kRowsHeader, block);
+      block.resize(kRowsHeader);
+      bool whole = file->file_.read(block.data(), kRowsHeader, at);
       const uint64_t size = kRowsHeader + uint64_t{number_at(block, 0)};
-      file->fetch(at, std::min(size, end - at), block);
+      block.resize(std::min(size, end - at));
+      whole = whole && file->file_.read(block.data(), block.size(), at);
+      if (!whole) block.clear();  // the reader notices
       at += block.size();
       return true;
     };
@@ -43,11 +49,6 @@ class SpillFile {
 
  private:
   static constexpr size_t kBlock = 1 << 16;  // small, for a merge has one of each run in memory
-  void fetch(uint64_t at, size_t size, std::string& bytes) const {
-    bytes.resize(size);
-    if (!file_.read(bytes.data(), size, at)) throw FileError(EIO, file_.path());
-  }
-
   File file_;
   uint64_t end_ = 0;
 };

@@ -9,15 +9,9 @@
 // sizes and checksums. Numbers in the file are as this machine writes them.
 #pragma once
 
-#include "file.hpp"
 #include "text_counts.hpp"
 
 namespace supratok {
-
-inline void put_varint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
 
 inline uint64_t take_varint(const char*& at) {
   const auto byte = [&] { return static_cast<unsigned char>(*at++); };
@@ -102,7 +96,18 @@ class BlockWriter {
   void add(uint32_t word) { numbers_.push_back(word); }
   void end_document() { ends_.push_back(numbers_.size()); }
 
-  // The block, valid until the next. `words` are numbered in the order in which `each` visits them.
+  // A block of plain numbers, without words; valid until the next.
+  std::string_view finish(Sizes& sizes) {
+    bytes_.clear();
+    for (const uint64_t value : {uint64_t{0}, uint64_t{ends_.size()}, uint64_t{0}})
+      put_varint(bytes_, value);
+    put_documents([](uint32_t number) { return number; });
+    sizes.documents += ends_.size();
+    sizes.words += numbers_.size();
+    return bytes_;
+  }
+  // A block of words, valid until the next. `words` are numbered in the order in which `each`
+  // visits them.
   std::string_view finish(const TextCounts& words, bool by_class, Sizes& sizes) {
     std::vector<std::pair<uint64_t, std::string_view>> order;
     order.reserve(words.size());
@@ -112,7 +117,8 @@ class BlockWriter {
     });
     sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
     bytes_.clear();
-    for (const uint64_t value : {uint64_t{by_class}, ends_.size(), order.size()})
+    for (const uint64_t value :
+         {uint64_t{by_class}, uint64_t{ends_.size()}, uint64_t{order.size()}})
       put_varint(bytes_, value);
     places_.resize(order.size());
     for (size_t i = 0; i < order.size(); ++i) {
@@ -120,14 +126,15 @@ class BlockWriter {
       put_varint(bytes_, order[i].second.size());
     }
     for (const auto& [key, text] : order) bytes_ += text;
-    put_documents();
+    put_documents([&](uint32_t word) { return places_[word]; });
     sizes.documents += ends_.size();
     sizes.words += numbers_.size();
     return bytes_;
   }
 
  private:
-  void put_documents() {
+  template <class Place>
+  void put_documents(Place place) {
     const size_t start = bytes_.size();
     bytes_.resize(start + numbers_.size() * 5 + ends_.size() * 10);  // of 32 and 64 bits, at most
     char* to = bytes_.data() + start;
@@ -138,7 +145,7 @@ class BlockWriter {
     size_t at = 0;
     for (const size_t end : ends_) {
       put(end - at);
-      for (; at < end; ++at) put(places_[numbers_[at]]);
+      for (; at < end; ++at) put(place(numbers_[at]));
     }
     bytes_.resize(static_cast<size_t>(to - bytes_.data()));
   }

@@ -138,7 +138,7 @@ class SharedCounts {
 
   // From now on the table has at most about so many bytes in memory (but for its smallest size, 6
   // MB); other rows are in files in the folder. Readers merge the files on so many threads.
-  void limit(size_t bytes, std::string folder, size_t threads) {
+  void limit(size_t bytes, std::filesystem::path folder, size_t threads) {
     room_ = bytes / (kParts + 8);  // the rest is for sorting, on as many threads as add
     folder_ = std::move(folder);
     threads_ = threads;
@@ -219,31 +219,14 @@ class SharedCounts {
     return_freed_memory();
   }
 
-  // Calls visit(text, count) by falling count, equals in no particular order. With `drain` the
-  // table is empty then. `changes` are added to the counts on the way; texts whose count is then 0
-  // or less are left out.
-  template <class Visit>
-  void by_falling_count(Visit visit, bool drain, const TextCounts& changes) {
-    TextCounts copies;
-    if (spilled())
-      each(
-          [&](std::string_view text, int64_t count) { copies.add(text, hash_bytes(text), count); });
-    std::vector<TextCount> rows;
-    changes.each([&](std::string_view text, int64_t count) {
-      if (!find(text) && !copies.find(text, hash_bytes(text))) rows.push_back({text, count});
-    });
-    const auto add = [&](std::string_view text, int64_t count) {
-      if (changes.size()) count += changes.find(text, hash_bytes(text));
-      rows.push_back({text, count});
-    };
-    if (spilled())
-      copies.each(add);
-    else
-      each(add);
-    sort(rows, [](const TextCount& a, const TextCount& b) { return a.count > b.count; });
-    for (size_t i = 0; i < rows.size() && rows[i].count > 0; breathe(++i))
-      visit(rows[i].text, rows[i].count);
-    if (drain) clear();
+  template <class Visit>  // the same; the table is empty then
+  void drain(Visit visit) {
+    if (spilled()) each(visit);
+    for (Part& part : parts_) {
+      if (part.runs.empty()) part.counts.each(visit);
+      part.counts = TextCounts();
+    }
+    clear();
   }
 
  private:
@@ -305,7 +288,7 @@ class SharedCounts {
   }
 
   size_t room_ = SIZE_MAX;  // of a part
-  std::string folder_;
+  std::filesystem::path folder_;
   size_t threads_ = 1;
   std::atomic<size_t> turns_{0};
   // `mutable`, for the rows of a table with a limit may move from memory to files at any time.

@@ -101,7 +101,7 @@ struct Raw {
 };
 
 // Threads that count documents while the caller reads on. The caller copies texts into portions of
-// about a megabyte, or hands over raw bytes, and waits while too many portions are under way.
+// about two megabytes, or hands over raw bytes, and waits while too many are under way.
 class Counting {
  public:
   Counting(std::function<void(const Texts&)> count, size_t threads)
@@ -133,7 +133,7 @@ class Counting {
   }
 
  private:
-  static constexpr size_t kPortion = 1 << 20;
+  static constexpr size_t kPortion = 1 << 21;
   struct Portion {
     std::string text;
     std::vector<size_t> sizes;

@@ -89,7 +89,7 @@ def train(
         if recipe.curriculum:
             rules = find_script_rules(table, by_language, recipe.scripts)
             del by_language  # frees its memory
-            words = learn_traditional(alphabet, table, rules, recipe, shown)
+            words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
             learnt = learn_multiword(words, table, rules, split, recipe, workers, shown)
         else:
             learnt = learn_at_once(alphabet, split, recipe, workers, shown)

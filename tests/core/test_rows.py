@@ -199,7 +199,7 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     table.limit(TINY, str(tmp_path / "nowhere"))
     with pytest.raises(FileNotFoundError, match="nowhere") as caught:
         table.count(["a b c"], 2)
-    assert "choose a folder" in str(caught.value)
+    assert "see that its folder exists" in str(caught.value)
 
 
 FULL_DISK = """
@@ -218,7 +218,7 @@ except OSError as error:
 
 def test_a_full_disk_is_a_clear_error(tmp_path: Path) -> None:
     found = run(FULL_DISK, tmp_path)
-    assert str(tmp_path) in found and "cannot be written" in found and "free some room" in found
+    assert str(tmp_path) in found and "has room" in found
 
 
 MEMORY = """

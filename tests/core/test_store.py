@@ -8,6 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -313,7 +314,74 @@ def test_a_store_changes_no_tokenizer(preset: str, monkeypatch: pytest.MonkeyPat
     recipe = Recipe.from_preset(preset, vocab_size=900)
     texts = prose(7, 400) + corpus(5, 60)
     with_store = supratok.train(texts, recipe, 2, progress=False)
-    monkeypatch.setattr("supratok.common._core.Store", lambda: None)
+    no_store = SimpleNamespace(Store=lambda: None)
+    monkeypatch.setattr(sys.modules["supratok.train"], "_core", no_store)
     without = supratok.train(texts, recipe, 2, progress=False)
     assert with_store.texts == without.texts
     assert with_store.report == without.report
+
+
+# --- The merges rule in two levels
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """Entries in the order of their ranks, each joined from two earlier ones, and texts."""
+    letters = draw(st.sampled_from(["ab .", "ab \n1", "aé語。 ", "ab"]))
+    entries = list(letters[: draw(st.integers(1, len(letters)))])
+    within = draw(st.booleans())  # entries of one word come first, as training makes them
+    count = draw(st.integers(0, 25))
+    for number in range(count):
+        left, right = (entries[draw(st.integers(0, len(entries) - 1))] for _ in range(2))
+        one_word = len(_core.split_words(left + right)) == 1
+        if left + right not in entries and (one_word or not within or number > count // 2):
+            entries.append(left + right)
+    text = st.one_of(
+        st.text(letters, max_size=40),
+        st.lists(st.sampled_from(entries), max_size=30).map("".join),
+        st.lists(st.sampled_from(entries), min_size=60, max_size=90).map("".join),
+    )
+    return entries, draw(st.lists(text, max_size=4))
+
+
+@settings(max_examples=3000, deadline=None)
+@given(made=vocabularies(), by_class=st.booleans())
+def test_two_levels_encode_as_the_rule_does(
+    made: tuple[list[str], list[str]], by_class: bool
+) -> None:
+    entries, texts = made
+    core = _core.Encoder(entries, [1] * len(entries), fewest=False, first_id=0)
+    over_store, neighbours = _core.Survey(core, 8), Counter[tuple[int, int]]()
+    store = stored(texts, by_class=by_class)
+    over_store.count(store, 1)
+    uses, documents = [0] * len(entries), [0] * len(entries)
+    for text in texts:
+        ids = [one - 256 for one in core.encode(text)]
+        for one in ids:
+            if one >= 0:
+                uses[one] += 1
+        for one in set(ids):
+            if one >= 0:
+                documents[one] += 1
+        pairs = zip(ids, ids[1:], strict=False)
+        neighbours.update((left, right) for left, right in pairs if min(left, right) >= 0)
+    assert over_store.uses().tolist() == uses
+    assert over_store.documents().tolist() == documents
+    found = _core.Neighbours(over_store, 1)
+    found.count(store, 1)
+    rows = zip(*(column.tolist() for column in found.rows()), strict=True)
+    assert {(left, right): count for left, right, count in rows} == neighbours
+
+
+@pytest.mark.parametrize("memory", [0, 1 << 28])
+@pytest.mark.parametrize("fewest", [False, True])
+def test_kept_encodings_have_the_same_neighbours(fewest: bool, memory: int) -> None:
+    core = encoder(fewest)
+    expected = survey(fewest)(lambda table: table.count(DOCUMENTS, 1))
+    for source in (DOCUMENTS, in_portions(DOCUMENTS)):
+        found, kept = _core.Survey(core, 12), _core.Encoded(memory)
+        found.count(source, 2, keep=kept)
+        neighbours = _core.Neighbours(found, 2)
+        neighbours.count(kept, 2)
+        assert len(kept) == len(DOCUMENTS)
+        assert columns([found.uses(), found.documents(), *neighbours.rows()]) == expected

@@ -17,7 +17,7 @@ from .texts import LONGEST_RECORD
 from .unpack import BLOCK
 
 # Choice: bytes in a portion of lines. A thread of the core takes some milliseconds for it.
-PORTION = 1 << 20
+PORTION = 1 << 21
 
 _WHITE = re.compile(r"[ \t\n\r]*")
 # An error this close to the end of what is read so far may be due to the missing rest: half a

@@ -37,7 +37,7 @@ def learn_at_once(
         spaces=rules.max_words,
         names=sorted(recipe.names),
     )
-    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count, threads)
     room = recipe.room(recipe.learnt_size) - len(alphabet)
     progress.start("merges", room, "merges")
     run_merges(merger, room, progress)
