@@ -175,7 +175,8 @@ class _Ahead:
                 return
 
     def _read(self, number: int) -> Iterator[_Step]:
-        file, line, told, size = self._files[number], 1, 0, 0
+        file, line, told = self._files[number], 1, 0
+        size: int | None = None
         own = dataclasses.replace(self._reading, bytes_read=0, skipped=Counter())
         failure: Exception | None = None
         try:
@@ -194,4 +195,5 @@ class _Ahead:
                     line += sum(block.count(b"\n") for block in portion)
         except Exception as error:
             failure = error
-        yield _Step((number, line), file.name, failure, size - told)
+        rest = own.bytes_read - told if size is None else size - told
+        yield _Step((number, line), file.name, failure, rest)

@@ -28,9 +28,10 @@ from ..common.threads import usable_threads
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
 from .lines import Sifter, is_json_lines
-from .paths import LeftOut, describe, expand, find_files, is_url
+from .paths import LeftOut, describe, expand, find_files
 from .readers import read_items, read_stdin
 from .reading import Document, Reading
+from .remote import is_url
 from .sources import File, Items, Once, Part
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
@@ -135,9 +136,10 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         corpus is files."""
         found: Counter[str] = Counter()
         for part in self._parts:
-            if not isinstance(part, File):
+            size = part.size()
+            if not isinstance(part, File) or size is None:
                 return None
-            found[part.path.suffix.lower()] += part.size()
+            found[part.path.suffix.lower()] += size
         return found
 
     @property
@@ -237,7 +239,8 @@ def open_corpus(
     max_bytes: int | None = None,
 ) -> Corpus:
     """Open a file, a folder, a glob, "-" (standard input), a list of those, or an iterable of
-    strings or of mappings with `text_key`.
+    strings or of mappings with `text_key`. They may be addresses (s3://, gs://, hf://, https://),
+    which are read as streams, through fsspec.
 
     A list of strings is a list of documents, unless every one of them names a file or folder:
 
@@ -328,7 +331,8 @@ def _are_paths(items: list[object] | tuple[object, ...]) -> bool:
         _is_word(name) and (_looks_like_path(name) or glob.has_magic(name)) for name in missing
     ):
         return False
-    absent = [name for name in missing if next(expand(name), None) is None]
+    local = (name for name in missing if not is_url(name))
+    absent = [name for name in local if next(expand(name), None) is None]
     if absent and all(map(_looks_like_path, absent)):
         raise CorpusError(
             f"{absent[0]}: no such file, in a list that looks like paths; check the spelling, or"
