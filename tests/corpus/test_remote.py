@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
+import functools
+import http.server
 import io
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +111,41 @@ def test_the_core_reads_lines_from_addresses(memory: Any) -> None:
         assert len(list(split.texts("later"))) == split.training_documents
 
 
+class Page(http.server.SimpleHTTPRequestHandler):
+    """Serves a folder, except what is secret."""
+
+    def send_head(self) -> Any:
+        if "secret" in self.path:
+            return self.send_error(403)
+        return super().send_head()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[str]:
+    """The address of a server of the folder."""
+    handler = functools.partial(Page, directory=str(tmp_path))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_web_server(web: str, tmp_path: Path) -> None:
+    pytest.importorskip("aiohttp")
+    write(tmp_path / "a.jsonl.zst", PACK[".zst"](as_json(TEXTS * 300)))
+    write(tmp_path / "b.txt", b"text")
+    assert twice(f"{web}/a.jsonl.zst") == twice(f"{web}/a.jsonl.zst?raw=true") == TEXTS * 300
+    assert twice(f"{web}/*.txt") == ["text"]
+    assert twice(f"{web}/") == [*TEXTS * 300, "text"]
+    assert "no such file or folder there" in message(f"{web}/gone.txt")
+    assert "access is refused" in message(f"{web}/secret.txt")
+
+
 # --- Errors ------------------------------------------------------------------------------------
 
 
@@ -164,7 +202,10 @@ class Broken(io.BytesIO):
         raise AssertionError("a whole file in memory")
 
 
-class Failing(fsspec.AbstractFileSystem):  # type: ignore[misc]
+FileSystem: Any = fsspec.AbstractFileSystem
+
+
+class Failing(FileSystem):  # type: ignore[misc]
     """Files that break."""
 
     protocol = "failing"
@@ -260,9 +301,6 @@ def test_bad_records_are_skipped_as_ever(memory: Any) -> None:
 
 
 def test_addresses_load_fsspec_alone_when_needed() -> None:
-    assert importlib.util.find_spec("fsspec") is not None
-    import subprocess
-
     code = "import sys, supratok.corpus; print('fsspec' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -72,18 +72,18 @@ class Url(NamedTuple):
 def find_urls(name: str, hidden: list[str]) -> list[Url] | Url:
     """The file at an address; or those that a folder or a glob names, except hidden ones."""
     address = _whole(name)
-    files, path = _connect(address)
     is_web = address.startswith("http")
+    if is_web and address.endswith("/"):
+        address += "*"  # the links on its page
+    files, path = _connect(address)
     with _plainly(address):
         if "*" in path or (not is_web and glob.has_magic(path)):
             start = re.split(r"[*?\[]", path)[0].rpartition("/")[0]
             found = files.glob(path, detail=True)
             for folder in [each for each, facts in found.items() if facts["type"] == "directory"]:
                 found |= files.find(folder, detail=True)
-        elif is_web and not path.endswith("/"):  # to ask whether it is a folder, all is downloaded
-            return _url(files, path, files.info(path))
         else:
-            facts = files.info(path)
+            facts = files.info(path)  # `isdir` may download the whole file
             if facts["type"] != "directory":
                 return _url(files, path, facts)
             start, found = path, files.find(path, detail=True)
@@ -225,8 +225,10 @@ def _may_pass(error: Exception) -> bool:
     return not isinstance(error, (*_FINAL, CorpusError)) and not _is_refusal(error)
 
 
-def _is_refusal(error: Exception) -> bool:
+def _is_refusal(error: BaseException) -> bool:
     """Whether the server knows the file but not the reader. Each package has errors of its own."""
+    if error.__cause__ is not None and _is_refusal(error.__cause__):
+        return True
     response = getattr(error, "response", None)
     status = getattr(error, "status", None) or getattr(response, "status_code", None)
     names = " ".join(kind.__name__ for kind in type(error).__mro__)
@@ -248,10 +250,10 @@ def _refuse(address: str, error: Exception) -> NoReturn:
     if isinstance(error, (CorpusError, ImportError, MemoryError)):
         raise error
     scheme = address.partition("://")[0].lower()
-    why = " ".join(str(error).split()) or type(error).__name__
+    why = " ".join(str(error.__cause__ or error).split()) or type(error).__name__
     if _is_refusal(error):
-        login = f"log in ({_LOGIN[scheme]})" if scheme in _LOGIN else "check the address"
-        message = f"access is refused ({why}); {login}, and check that you may read it"
+        login = f"log in ({_LOGIN[scheme]}), or " if scheme in _LOGIN else ""
+        message = f"access is refused ({why}); {login}check the address and that you may read it"
     elif isinstance(error, FileNotFoundError) or "404" in why:
         message = "no such file or folder there; check the spelling of the address"
     elif isinstance(error, ValueError) and "Protocol not known" in why:
