@@ -346,9 +346,10 @@ def test_damaged_shards(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"shard-00002\.bin: damaged"):
         check(out, progress=False)
     shard.write_bytes(data[:-2])
-    for call in (lambda: check(out, progress=False), lambda: tokenize(corpus, out)):
-        with pytest.raises(ValueError, match=r"shard-00002\.bin: has [\d,]+ bytes, where the"):
-            call()
+    with pytest.raises(ValueError, match=r"shard-00002\.bin: has [\d,]+ bytes, where the"):
+        check(out, progress=False)
+    with pytest.raises(ValueError, match=r"shard-00002\.bin: has [\d,]+ bytes, where the"):
+        tokenize(corpus, out)
     shard.unlink()
     with pytest.raises(ValueError, match=r"shard-00002\.bin: is missing"):
         check(out, progress=False)

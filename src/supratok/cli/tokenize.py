@@ -171,9 +171,6 @@ def _check(args: argparse.Namespace) -> None:
 def _estimate(
     args: argparse.Namespace, job: Job, tokenizer: Tokenizer, options: dict[str, Any]
 ) -> None:
-    reading = {
-        name: job.options[name] for name in ("format", "text_key", "whole_files", "skip_bad")
-    }
     threads = usable_threads(args.threads)
     found = estimate(
         Run(tokenizer, files=job.corpus.files, reading=reading_of(args), **options), threads
