@@ -19,7 +19,7 @@ import pytest
 from made import contents, documents, expected, flat, tokenizer, write_jsonl
 
 import supratok
-from commands import COMMAND, run
+from commands import run
 from supratok import Tokenizer
 from supratok.shards import encoding, folder, group
 from supratok.shards.check import check
@@ -31,7 +31,7 @@ MOST = 400
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     """Three files, one of them empty."""
-    texts = documents(7, 300)
+    texts = documents(7, 300, longest=30)
     write_jsonl(tmp_path / "corpus" / "a.jsonl", texts[:120])
     write_jsonl(tmp_path / "corpus" / "b.jsonl", [])
     write_jsonl(tmp_path / "corpus" / "c.jsonl", texts[120:])
@@ -134,23 +134,33 @@ def test_skipped_records_are_counted_once(
     assert contents(out) == contents(tmp_path / "whole")
 
 
+SLOW = """
+import os, sys, time
+os.fsync = lambda handle: time.sleep(0.004)
+from supratok.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def test_killed_at_random_moments(corpus: Path, tmp_path: Path) -> None:
-    """kill -9 of the command, again and again, until a run lives long enough."""
+    """kill -9 of the command, again and again, some files later each time."""
     tokenizer().save(tmp_path / "t.json")
-    command = [*COMMAND, "tokenize", str(tmp_path / "t.json"), str(corpus), "--quiet"]
-    command += ["--shard-tokens", "90", "--output-format", "megatron", "--out"]
-    began = time.monotonic()
-    subprocess.run([*command, str(tmp_path / "whole")], check=True)
-    seconds = time.monotonic() - began
-    chance, killed = random.Random(5), 0
+    out, chance, killed = tmp_path / "out", random.Random(5), 0
+    command = ["tokenize", str(tmp_path / "t.json"), str(corpus), "--quiet"]
+    command += ["--shard-tokens", "300", "--output-format", "megatron", "--out"]
     for _ in range(12):
-        process = subprocess.Popen([*command, str(tmp_path / "out")])
-        time.sleep(chance.uniform(0.4, 1) * seconds)
+        enough = len(list(out.glob("*"))) + chance.randint(1, 12)
+        process = subprocess.Popen([sys.executable, "-c", SLOW, *command, str(out)])
+        while process.poll() is None and len(list(out.glob("*"))) < enough:
+            time.sleep(chance.uniform(0, 0.004))
         process.kill()
         killed += process.wait() == -9
-    assert killed
-    subprocess.run([*command, str(tmp_path / "out")], check=True)
-    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+        if (out / "manifest.json").exists():
+            break
+    assert killed >= 4
+    for place in (out, tmp_path / "whole"):
+        assert run(*command, place).returncode == 0
+    assert contents(out) == contents(tmp_path / "whole")
 
 
 def test_a_full_disk(corpus: Path, tmp_path: Path) -> None:
@@ -308,6 +318,39 @@ def test_a_folder_that_cannot_be_written(
     monkeypatch.setattr("tempfile.TemporaryFile", refused)
     with pytest.raises(ValueError, match=r"cannot write in the folder .*Read-only file system"):
         tokenize(corpus, tmp_path / "out")
+
+
+def test_killed_while_the_plan_is_written(corpus: Path, tmp_path: Path) -> None:
+    tokenize(corpus, tmp_path / "whole")
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "..plan.json.0123456789abcdef.part").write_text("{", "utf-8")
+    tokenize(corpus, out)
+    assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_killed_while_a_run_begins_again(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, left = tmp_path / "out", [5]
+    tokenize(corpus, out)
+    real = Path.unlink
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Died
+        real(path, missing_ok)
+
+    for _ in range(3):
+        left[0] = 5
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "unlink", unlink)
+            with pytest.raises(Died):
+                tokenize(corpus, out, restart=True, shard_tokens=500)
+    tokenize(corpus, out, restart=True, shard_tokens=500)
+    tokenize(corpus, tmp_path / "whole", shard_tokens=500)
+    assert contents(out) == contents(tmp_path / "whole")
 
 
 # --- Damage

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, NamedTuple, TypeAlias
@@ -31,14 +31,12 @@ class Place(NamedTuple):
 class Batch(NamedTuple):
     texts: list[str]
     places: list[Place]
-    bytes_read: int  # of all inputs up to here
 
 
 class Encoded(NamedTuple):
     ids: Flat
     lengths: Lengths
     places: list[Place]
-    bytes_read: int
 
 
 @dataclass(frozen=True)
@@ -64,10 +62,15 @@ class Coding:
 
 
 def read(
-    inputs: Sequence[Source], start: Place, options: dict[str, Any], skipped: Skipped
+    inputs: Sequence[Source],
+    start: Place,
+    options: dict[str, Any],
+    skipped: Skipped,
+    at: Callable[[int], None],
 ) -> Generator[Batch, None, None]:
-    """Batches of documents from `start` on. After each input, its skipped records are known."""
-    batch, size, before = Batch([], [], 0), 0, 0
+    """Batches of documents from `start` on. Adds the skipped records of each input that is read to
+    its end. `at` gets the bytes read so far, of all inputs."""
+    batch, size, before = Batch([], []), 0, 0
     for number, source in enumerate(inputs):
         with open_corpus(source, **options) as corpus:
             if number >= start.input:
@@ -77,27 +80,28 @@ def read(
                     batch.places.append(Place(number, document))
                     size += len(text)
                     if size >= _BATCH:
-                        yield batch._replace(bytes_read=before + corpus.bytes_read)
-                        batch, size = Batch([], [], 0), 0
+                        yield batch
+                        batch, size = Batch([], []), 0
+                        at(before + corpus.bytes_read)
                 if corpus.skipped:
                     skipped[number] = dict(sorted(corpus.skipped.items()))
             before += corpus.bytes_total or corpus.bytes_read
     if batch.texts:
-        yield batch._replace(bytes_read=before)
+        yield batch
+    at(before)
 
 
 def encode(batches: Iterator[Batch], coding: Coding) -> Generator[Encoded, None, None]:
     for batch in batches:
-        yield Encoded(*coding.encode(batch.texts), batch.places, batch.bytes_read)
+        yield Encoded(*coding.encode(batch.texts), batch.places)
 
 
 class Pieces:
     """Encoded documents, as many at a time as there is room for."""
 
-    def __init__(self, batches: Generator[Batch, None, None], coding: Coding) -> None:
-        self._encoded = ahead(encode(ahead(batches), coding))
+    def __init__(self, batches: Iterator[Batch], coding: Coding) -> None:
+        self._encoded = ahead(encode(batches, coding))
         self._taken, self._ends = 0, np.zeros(1, np.int64)  # documents; where each ends
-        self.bytes_read = 0
 
     def __bool__(self) -> bool:
         """Whether documents are left."""
@@ -107,7 +111,6 @@ class Pieces:
                 return False
             self._piece, self._taken = piece, 0
             self._ends = np.concatenate([[0], np.cumsum(piece.lengths)])
-            self.bytes_read = piece.bytes_read
         return True
 
     @property

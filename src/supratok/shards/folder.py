@@ -91,51 +91,40 @@ class Folder:
         held = self._read(MANIFEST, _WHOLE) or self._read(_PLAN, PLAN)
         if held is None:
             self._refuse_others()
-        elif restart:
-            self._remove(held)
-            held = None
-        elif differences := changes(held, plan):
+            write_whole(self / _PLAN, _json(plan))
+            return None
+        if restart:
+            # At each moment a manifest or a plan says whose folder this is.
+            write_whole(self / _PLAN, _json({name: held[name] for name in plan}))
+            self._remove(_halves(held), _states(held), _shards(held), re.escape(MANIFEST))
+            write_whole(self / _PLAN, _json(plan))
+            return None
+        if differences := changes(held, plan):
             raise ValueError(
                 f"{self.path}: holds shards of another run: {'; '.join(differences)}. Run the same"
                 f" command as before, {_AGAIN}"
             )
-        if held is None:
-            write_whole(self / _PLAN, _json(plan))
-        elif "shards" in held:
+        if "shards" in held:
             self.finish(held)
             self.refuse_damaged(held)
             return held
+        self._remove(_halves(held))
         return None
 
     def _refuse_others(self) -> None:
-        with os.scandir(self.path) as entries:
-            other = next((entry.name for entry in entries if entry.name != _LOCK), None)
+        self._remove(_HALF.format(re.escape(_PLAN)))
+        other = next((path.name for path in self.path.iterdir() if path.name != _LOCK), None)
         if other is not None:
             raise ValueError(
                 f"{self.path}: holds other files ({other}); name a new or an empty folder"
             )
 
-    def _remove(self, held: dict[str, Any]) -> None:
-        """Remove what a run with this plan wrote; the manifest first, which vouches for the rest,
-        and the plan last, which says that all this is ours."""
-        (self / MANIFEST).unlink(missing_ok=True)
-        suffixes = FORMATS[held["output_format"]].suffixes
-        names = "|".join(map(re.escape, held["groups"]))
-        shard = re.compile(rf"({names})-\d{{5,}}({'|'.join(map(re.escape, suffixes))})")
+    def _remove(self, *patterns: str) -> None:
+        """Remove the files of the folder that have such names."""
+        names = re.compile("|".join(patterns))
         for path in list(self.path.iterdir()):
-            if shard.fullmatch(path.name):
+            if names.fullmatch(path.name):
                 path.unlink()
-        self._sweep(held)
-
-    def _sweep(self, held: dict[str, Any]) -> None:
-        """Remove what a run keeps for itself, and what was half written when it was killed."""
-        states = {f".{name}.json" for name in held["groups"]}
-        begins = tuple(f".{name}-"[:50] for name in held["groups"])
-        for path in list(self.path.iterdir()):
-            half = path.name.endswith(".part") and path.name.startswith((*begins, *states, _PLAN))
-            if half or path.name in states:
-                path.unlink()
-        (self / _PLAN).unlink(missing_ok=True)
 
     # --- Files in it
 
@@ -152,7 +141,7 @@ class Folder:
         """Write the manifest, if it is not there, and remove what only an unfinished run needs."""
         if not (self / MANIFEST).exists():
             write_whole(self / MANIFEST, _json(manifest))
-        self._sweep(manifest)
+        self._remove(_halves(manifest), _states(manifest), re.escape(_PLAN))
 
     def read_state(self, group: str) -> dict[str, Any]:
         """What is done of a group: its finished shards, the skipped records by input, and where the
@@ -195,6 +184,8 @@ class Folder:
             check_shape(value, shape)
             if "format" in shape and value["format"] != FORMAT:
                 raise ValueError(f"its format is {value['format']!r:.40}")
+            if value.get("output_format", "numpy") not in FORMATS:
+                raise ValueError(f"its output_format is {value['output_format']!r:.40}")
         except (ValueError, RecursionError) as error:
             raise ValueError(
                 f"{self / name}: not written by supratok tokenize, or damaged ({error}); choose"
@@ -207,6 +198,27 @@ class Folder:
             )
         found: dict[str, Any] = value
         return found
+
+
+# --- The names of files, as patterns -----------------------------------------------------------
+
+_HALF = r"\.{}.*\.[0-9a-f]{{16}}\.part"  # what `whole_file` writes to; a killed process leaves it
+
+
+def _halves(held: dict[str, Any]) -> str:
+    groups = (name for group in held["groups"] for name in (f"{group}-", f".{group}.json"))
+    starts = (re.escape(name[:50]) for name in (*groups, _PLAN, MANIFEST))
+    return _HALF.format(f"({'|'.join(starts)})")
+
+
+def _states(held: dict[str, Any]) -> str:
+    return rf"\.({'|'.join(map(re.escape, held['groups']))})\.json"
+
+
+def _shards(held: dict[str, Any]) -> str:
+    groups = "|".join(map(re.escape, held["groups"]))
+    suffixes = "|".join(map(re.escape, FORMATS[held["output_format"]].suffixes))
+    return rf"({groups})-\d{{5,}}({suffixes})"
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from ..common.files import whole_file
 from ..corpus import Source
-from .encoding import Coding, Pieces, Place, Skipped, read
+from .ahead import behind
+from .encoding import Batch, Coding, Pieces, Place, Skipped, read
 from .folder import Folder
 from .formats import Writer
 
@@ -43,26 +44,30 @@ def write_group(
     if state["next"] is None:
         return state
     start, skipped = Place(*state["next"]), Skipped()
-    before = {n: counts for n, counts in state["skipped"].items() if int(n) < start.input}
-    pieces = Pieces(read(group.inputs, start, group.reading, skipped), coding)
-    with contextlib.closing(pieces):
-        while pieces:
-            shards.append(_write_shard(group, len(shards), pieces, folder, at))
-            place = pieces.place if pieces else None
-            # Of an input that is not read to its end, the next process counts again.
-            known = list(skipped.items())  # another thread adds to it
-            ended = {str(n): counts for n, counts in known if place is None or n < place.input}
-            state = {"shards": shards, "skipped": before | ended, "next": place}
-            folder.write_state(group.name, state)
-    if state["next"] is not None:  # nothing was left to write
-        state = {"shards": shards, "skipped": before | {str(n): c for n, c in skipped.items()}}
-        folder.write_state(group.name, state | {"next": None})
+    state["skipped"] = {n: some for n, some in state["skipped"].items() if int(n) < start.input}
+    state["shards"] = shards
+
+    def note(place: Place | None) -> None:
+        """The next shard begins at this place. Of an input that is not read to its end, the next
+        process counts the skipped records again."""
+        known = list(skipped.items())  # the reading thread adds to it
+        ended = {str(n): some for n, some in known if place is None or n < place.input}
+        state.update(skipped=state["skipped"] | ended, next=place and list(place))
+        folder.write_state(group.name, state)
+
+    def write(batches: Iterator[Batch]) -> None:
+        with contextlib.closing(Pieces(batches, coding)) as pieces:
+            while pieces:
+                shards.append(_write_shard(group, len(shards), pieces, folder))
+                note(pieces.place if pieces else None)
+            if state["next"] is not None:  # no document was left
+                note(None)
+
+    behind(read(group.inputs, start, group.reading, skipped, at), write)
     return state
 
 
-def _write_shard(
-    group: Group, number: int, pieces: Pieces, folder: Folder, at: Callable[[int], None]
-) -> dict[str, Any]:
+def _write_shard(group: Group, number: int, pieces: Pieces, folder: Folder) -> dict[str, Any]:
     """Fill one shard: with at least a document, and with no more ids than fit unless that document
     alone has more."""
     documents = tokens = 0
@@ -80,7 +85,6 @@ def _write_shard(
             writer.add(ids, lengths)
             documents += len(lengths)
             tokens += len(ids)
-            at(pieces.bytes_read)
         writer.finish()
     rows = [file.row() for file in files]
     return {"files": rows, "documents": documents, "tokens": tokens, "begins": list(begins)}
