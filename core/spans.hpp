@@ -235,14 +235,20 @@ class NeighbourTable {
     batch.clear();
     for (size_t i = 0; i + 1 < starts.size(); ++i)
       batch.add(std::string_view(texts).substr(starts[i], starts[i + 1] - starts[i]), 1);
-    neighbours_.add(batch);
+    neighbours.add(batch);
+  }
+
+  // Whether bytes from outside can be a neighbour.
+  bool fits(std::string_view bytes) const {
+    return bytes.size() >= sizeof(uint32_t) &&
+           as_numbers(bytes.substr(0, sizeof(uint32_t)))[0] < 2 * size_;
   }
 
   // By span: the entropy of the neighbours before it, in bits, and the share of the most frequent
   // one; then both of the neighbours after it.
   std::array<std::vector<double>, 4> summary() const {
     std::vector<std::pair<uint32_t, int64_t>> rows;
-    neighbours_.each([&](std::string_view text, int64_t count) {
+    neighbours.each([&](std::string_view text, int64_t count) {
       rows.emplace_back(as_numbers(text.substr(0, sizeof(uint32_t)))[0], count);
     });
     sort(rows, std::less());  // so that sums do not depend on the table's order
@@ -263,13 +269,14 @@ class NeighbourTable {
     return summary;
   }
 
+  SharedCounts neighbours;  // a text is 4 bytes of place and side, then the neighbour
+
  private:
   static constexpr uint32_t kNone = SpanTable::kNone;
   const SpanTable& table_;
   Numbers places_;              // by span of the table: its place in the list, or kNone
   std::vector<uint8_t> leads_;  // by span of the table: one of the list begins with it
   size_t size_;
-  SharedCounts neighbours_;  // a text is 4 bytes of place and side, then the neighbour
 };
 
 }  // namespace supratok

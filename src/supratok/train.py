@@ -12,6 +12,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 
+from .common import _core
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
@@ -79,7 +80,7 @@ def train(
         make_progress(progress) as shown,
     ):
         # Figure 1, line 1: filter the documents by entropy, if the recipe asks; hold some out.
-        split = Split(corpus, recipe.curation, workers, shown)
+        split = Split(corpus, recipe.curation, workers, shown, store=_core.Store())
         table, by_language = count_words(split, recipe, workers, shown)
         # Line 3: start with the alphabet. The bytes come with every tokenizer, seeds (line 2) with
         # the multiword pass, which mines them from its runs.
@@ -88,7 +89,7 @@ def train(
         if recipe.curriculum:
             rules = find_script_rules(table, by_language, recipe.scripts)
             del by_language  # frees its memory
-            words = learn_traditional(alphabet, table, rules, recipe, shown)
+            words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
             learnt = learn_multiword(words, table, rules, split, recipe, workers, shown)
         else:
             learnt = learn_at_once(alphabet, split, recipe, workers, shown)

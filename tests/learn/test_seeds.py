@@ -39,7 +39,9 @@ Window = tuple[str, ...]
 def read(
     documents: list[str], threads: int = 1, hold_out: bool = False
 ) -> tuple[Split, _core.WordTable]:
-    split = Split(open_corpus(documents), None, threads, Progress(), hold_out=hold_out)
+    split = Split(
+        open_corpus(documents), None, threads, Progress(), hold_out=0.05 if hold_out else 0
+    )
     return split, count_words(split, PLAIN, threads, Progress())[0]
 
 

@@ -15,14 +15,17 @@ import contextlib
 import fnmatch
 import functools
 import glob
+import itertools
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NoReturn, TypeAlias
 
+from ..common import _core
 from ..common.packages import install_hint, is_installed
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
+from .lines import Sifter, is_json_lines
 from .paths import LeftOut, describe, expand, find_files, is_url
 from .readers import read_items, read_stdin
 from .reading import Document, Reading
@@ -59,12 +62,26 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
     def documents(self) -> Iterator[Document]:
         """A new reading of the texts, with the languages that their records name, or else those of
         their files."""
-        reading = self._reading = self._new_reading()
-        self.bytes_total = self._size()
+        reading = self.start_reading()
         for part in self._parts:
             lang = self._language(part)
             for document in part.read(reading):
                 yield document if document.lang or not lang else Document(document.text, lang)
+
+    def portions(self, sifter: Sifter, threads: int) -> Iterator[_core.Lines | Document]:
+        """A new reading, for tables of the core: lines of JSON, which the core sifts, and the
+        documents of all other parts. `sifter` must be made of `start_reading`."""
+        for is_lines, parts in itertools.groupby(self._parts, is_json_lines):
+            if is_lines:
+                yield from sifter.read([part for part in parts if isinstance(part, File)], threads)
+            else:
+                for part in parts:
+                    yield from part.read(self._reading)
+
+    def start_reading(self) -> Reading:
+        self._reading = self._new_reading()
+        self.bytes_total = self._size()
+        return self._reading
 
     def _language(self, part: Part) -> str | None:
         if not isinstance(self._lang, Mapping):

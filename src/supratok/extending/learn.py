@@ -64,7 +64,7 @@ def learn(
         table.count(_texts(base, split, "runs"), threads)
         progress.end(runs=len(table))
         report = {"words": len(units), "runs": len(table), "floor": floor}
-        merges = PhraseMerges(_merger(table, units, floor, recipe), units)
+        merges = PhraseMerges(_merger(table, units, floor, recipe, threads), units)
         chooser = _Chooser(base, split, merges, recipe, threads, progress)
         places = chooser.choose(add)
         counts = merges.merger.counts()[places].tolist()
@@ -83,10 +83,13 @@ def _texts(base: Base, split: Split, phase: str) -> Iterator[str]:
         yield glue.as_counted(base.run, text)
 
 
-def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
+def _merger(
+    table: _core.RunTable, units: list[str], floor: int, recipe: Recipe, threads: int
+) -> _core.Merger:
     rules = recipe.boundaries
     limits = _core.Limits(bytes=rules.max_bytes, words=rules.max_words, one_script=rules.one_script)
-    return _core.Merger.over_words(_core.Sequences.of_runs(table), units, limits, floor)
+    sequences = _core.Sequences.of_runs(table)
+    return _core.Merger.over_words(sequences, units, limits, floor, threads=threads)
 
 
 @dataclass

@@ -75,7 +75,9 @@ class Chooser:
         base, texts = self.words.base(crossover), self.merges.merger.texts()
         entries = base + [texts[place] for place in pool]
         encoder = encoder_of(entries, self.recipe.segmentation == "fewest")
-        spread, bounded = wanted.judge(entries, len(base), encoder, self.split.texts, self.threads)
+        spread, bounded = wanted.judge(
+            entries, len(base), encoder, self.split.texts, self.threads, self.split.show
+        )
         stays = self.merges.with_parts(pool[i] for i in np.flatnonzero(spread & bounded))
         gone = np.array([place not in stays for place in pool], dtype=np.bool_)
         if wanted.documents > 1:

@@ -36,9 +36,9 @@ def count_words(
     words = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
     by_language: dict[str, LanguageWords] = {}
     if recipe.scripts is not None and recipe.scripts.weighs_suffixes:
-        words.count(_by_language(split, by_language, threads), threads)
+        words.count(_by_language(split, by_language, threads), threads, split.store)
     else:
-        words.count((document.text for document in split.decide("words")), threads)
+        words.count(split.portions("words"), threads, split.store)
     progress.end(words=len(words), documents=split.documents)
     return words, by_language
 

@@ -40,7 +40,7 @@ def mine_corpus(
     """The phrases and a report. Reads the whole corpus twice: counts its words, then the runs
     (stretches) of frequent words."""
     recipe = dataclasses.replace(recipe, curation=None)
-    split = Split(corpus, None, threads, progress, hold_out=False)
+    split = Split(corpus, None, threads, progress, hold_out=0)
     words, _ = count_words(split, recipe, threads, progress)
     known, counts = words.rows(seeds.min_count)
     floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further

@@ -179,7 +179,7 @@ class _PhrasePass:
         bits, least = pair_bits(self._table, counts, recipe.screen)
         sequences, by_class = _core.Sequences.of_runs(runs), recipe.scripts is not None
         merger = _core.Merger.over_words(
-            sequences, self._known, limits, floor, by_class, bits, least, seeds
+            sequences, self._known, limits, floor, by_class, bits, least, seeds, self._threads
         )
         return PhraseMerges(merger, self._known)
 

@@ -25,7 +25,7 @@ def learn_at_once(
     """The alphabet and all merges. A token of one word is born "traditional", of several
     "multiword"."""
     table, rules = _core.WordTable(1, recipe.scripts is not None, joints(recipe)), recipe.boundaries
-    table.count(split.texts("stretches"), threads)
+    table.count(split.texts("stretches"), threads, progress=split.show)
     progress.end(stretches=len(table))
     codes = [ord(token.text) for token in alphabet]
     sequences = _core.Sequences.of_words(table, codes)
@@ -37,7 +37,7 @@ def learn_at_once(
         spaces=rules.max_words,
         names=sorted(recipe.names),
     )
-    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count, threads)
     room = recipe.room(recipe.learnt_size) - len(alphabet)
     progress.start("merges", room, "merges")
     run_merges(merger, room, progress)

@@ -39,10 +39,12 @@ _WEAKEST = 0.02
 
 @dataclass
 class Texts:
-    """The texts that decide. `training` starts a new reading of the training text."""
+    """The texts that decide. `training` starts a new reading of the training text; `show` shows how
+    far one of a store is."""
 
     training: Callable[[], Iterable[str]]
     held_out: HeldOutText
+    show: Callable[[int], object] | None = None
 
     @property
     def threads(self) -> int:
@@ -58,7 +60,7 @@ def refine_tokens(
     progress: Progress,
 ) -> tuple[list[Token], list[dict[str, Any]]]:
     """`refine` on the documents of a split."""
-    texts = Texts(lambda: split.texts("refining"), HeldOutText.of(split, threads))
+    texts = Texts(lambda: split.texts("refining"), HeldOutText.of(split, threads), split.show)
     tokens, facts = refine(tokens, recipe, rounds, texts)
     progress.end(accepted=sum(one["accepted"] for one in facts if one["kept"]))
     return tokens, facts
@@ -111,15 +113,16 @@ def _held_out_tokens(tokens: list[Token], recipe: Recipe, texts: Texts) -> int:
 
 def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
     """Two readings: the uses of tokens, then the neighbours that occur as often as the weakest of
-    them is used."""
-    encoder = _encoder(tokens, recipe)
+    them is used. Over a store the first keeps the encodings for the second."""
+    encoder, training = _encoder(tokens, recipe), texts.training()
     survey = _core.Survey(encoder, SKETCH_BITS)
-    survey.count(texts.training(), texts.threads)
+    encoded = _core.Encoded() if isinstance(training, _core.Store) else None
+    survey.count(training, texts.threads, texts.show, encoded)
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])
     weakest = float(np.quantile(uses[learnt], _WEAKEST)) if learnt.any() else 0.0
     neighbours = _core.Neighbours(survey, max(recipe.min_count, int(weakest)))
-    neighbours.count(texts.training(), texts.threads)
+    neighbours.count(texts.training() if encoded is None else encoded, texts.threads)
     found = _Found(uses, {}, {})
     have = {token.text for token in tokens}
     for left, right, count in zip(*(column.tolist() for column in neighbours.rows()), strict=True):
@@ -139,7 +142,7 @@ def _swap_any(
     """Under `fewest`: add all candidates, count the uses, and drop the least useful."""
     more = tokens + [Token(text, count, "refined") for text, count in found.joins.items()]
     survey = _core.Survey(_encoder(more, recipe), 0)
-    survey.count(texts.training(), texts.threads)
+    survey.count(texts.training(), texts.threads, texts.show)
     kept = prune(
         [token.text for token in more],
         survey.uses(),

@@ -46,7 +46,7 @@ def prune(
         split = Split(corpus, recipe.curation, workers, shown)
         tokens = list(tokenizer.vocabulary)
         survey = _core.Survey(encoder_of_tokens(tokens, recipe.segmentation == "fewest"), 0)
-        survey.count((document.text for document in split.decide("uses")), workers)
+        survey.count(split.portions("uses"), workers)
         shown.end(documents=split.documents)
         kept, facts = prune_to_size(
             tokens, survey.uses(), recipe.room(vocab_size), recipe.segmentation, split, workers,

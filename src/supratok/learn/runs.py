@@ -35,8 +35,8 @@ def count_runs(
     table = _core.RunTable(known, words, joints(recipe), floor, pieces, scripts)
     counts = words.counts_of(known)
     if pieces is not None:
-        counts = table.bound_units(split.texts("pieces"), threads, SKETCH_BITS)
+        counts = table.bound_units(split.texts("pieces"), threads, SKETCH_BITS, split.show)
         progress.end()
-    table.count(split.texts("runs"), threads)
+    table.count(split.texts("runs"), threads, split.show)
     progress.end(runs=len(table))
     return table, counts

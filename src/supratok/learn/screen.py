@@ -73,19 +73,20 @@ class Wanted:
         encoder: _core.Encoder,
         read: Callable[[str], Iterable[str]],
         threads: int,
+        show: Callable[[int], object] | None = None,
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Of each entry from `first` on: whether it is used in enough documents, and whether it
         ends at boundaries. `read` starts a reading of the text, for a phase of this name; only
-        boundaries need a second one."""
+        boundaries need a second one. `show` shows how far a reading of a store is."""
         survey = _core.Survey(encoder, SKETCH_BITS if self.bits > 0 else 0)
-        survey.count(read("documents"), threads)
+        survey.count(read("documents"), threads, show)
         spread = survey.documents()[first:] >= self.documents
         if not self.bits > 0:
             return spread, np.ones(len(spread), dtype=np.bool_)
         uses = survey.uses()
         floor = floor_for(uses[first:], self.bits)
         neighbours = _core.Neighbours(survey, floor)
-        neighbours.count(read("neighbours"), threads)
+        neighbours.count(read("neighbours"), threads, show)
         edges = np.array([breaks_line(text) for text in entries], dtype=np.bool_)
         bits = boundary_entropy(neighbours.rows(), uses, edges, floor)
         return spread, bits[first:] >= self.bits
