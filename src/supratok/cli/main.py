@@ -27,6 +27,7 @@ VERBS = {
     "encode": "convert text to ids",
     "decode": "convert ids back to text, byte for byte",
     "count": "count the tokens of files",
+    "tokenize": "write a corpus as files of ids that trainers read",
     "inspect": "show the recipe, the tokens and the training of a tokenizer",
     "compare": "compare tokenizers on a file",
     "curate": "sort documents by entropy and keep a share of them",
