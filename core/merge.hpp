@@ -138,14 +138,17 @@ class Merger {
   static constexpr uint32_t kNone = FlatIndex::kNone;
 
   // --- Pairs
+  static uint64_t hash_of(uint32_t left, uint32_t right) {
+    return mix(FlatCounts::pair(left, right));
+  }
   uint32_t find(uint32_t left, uint32_t right) const {
-    return index_.find(mix(FlatCounts::pair(left, right)), [&](uint32_t pair) {
+    return index_.find(hash_of(left, right), [&](uint32_t pair) {
       return pairs_[pair].left == left && pairs_[pair].right == right;
     });
   }
   uint32_t insert(uint32_t left, uint32_t right, int64_t count, std::span<uint32_t> places) {
     const auto number = static_cast<uint32_t>(pairs_.size());
-    index_.add(mix(FlatCounts::pair(left, right)), number);
+    index_.add(hash_of(left, right), number);
     pairs_.push_back({left, right, count});
     places_.push_back(places);
     return number;
@@ -330,12 +333,19 @@ class Merger {
     // 2. The neighbours gain pairs with the whole, and lose as much of their pairs with the halves.
     if (all.twice) lower(b, a, all.twice);
     const auto first = static_cast<uint32_t>(pairs_.size());
-    for (const uint32_t n : all.lefts.touched) {
+    constexpr size_t kAhead = 8;
+    const auto& lefts = all.lefts.touched;
+    for (size_t i = 0; i < lefts.size(); ++i) {
+      if (i + kAhead < lefts.size()) index_.prefetch(hash_of(lefts[i + kAhead], a));
+      const uint32_t n = lefts[i];
       Gain& gain = all.lefts.gains[n];
       if (n != joined) lower(n, a, gain.weight);
       collect(n, joined, gain);
     }
-    for (const uint32_t n : all.rights.touched) {
+    const auto& rights = all.rights.touched;
+    for (size_t i = 0; i < rights.size(); ++i) {
+      if (i + kAhead < rights.size()) index_.prefetch(hash_of(b, rights[i + kAhead]));
+      const uint32_t n = rights[i];
       Gain& gain = all.rights.gains[n];
       lower(b, n, gain.weight);
       collect(joined, n, gain);
