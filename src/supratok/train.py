@@ -79,9 +79,8 @@ def train(
     options: dict[str, Any] = {
         "format": format, "text_key": text_key, "lang_key": lang_key, "lang": lang,
         "whole_files": whole_files, "skip_bad": skip_bad,
+        "max_documents": max_documents, "max_bytes": max_bytes,
     }  # fmt: skip
-    sample = {"max_documents": max_documents, "max_bytes": max_bytes}
-    options |= {name: most for name, most in sample.items() if most is not None}
     from .readings.open import open_text
 
     with (

@@ -44,9 +44,9 @@ class Sifter:
         reading: Reading,
         hold_out: int | None,
         sample: int | None,
-        held_out: Callable[[str, int], None],
+        held_out: Callable[[str, int], object],
     ) -> None:
-        self._reading, self._held_out = reading, held_out
+        self.reading, self._held_out = reading, held_out
         self._sieve = _core.Sieve(reading.text_key, LONGEST_RECORD, hold_out, sample)
         self.documents = self.held_out_documents = self.characters = 0
         self._first: tuple[Place, CorpusError] | None = None  # the first error
@@ -59,9 +59,9 @@ class Sifter:
 
         `reached` has the line of each file where to begin, or END; it follows what is yielded."""
         self._files = files
-        with _Ahead(files, self._sieve, self._reading, threads, list(reached)) as ahead:
+        with _Ahead(files, self._sieve, self.reading, threads, list(reached)) as ahead:
             for step in ahead:
-                self._reading.bytes_read += step.consumed
+                self.reading.bytes_read += step.consumed
                 reached[step.place[0]] = step.next_line
                 if isinstance(step.what, Exception):
                     self._fail(step)
@@ -71,7 +71,7 @@ class Sifter:
                 if self._first is not None:
                     ahead.stop_at(self._first[0])
         yield from self.late()
-        self._reading.line = None
+        self.reading.line = None
         if self._first is not None:
             raise self._first[1]
 
@@ -98,7 +98,7 @@ class Sifter:
             is_long = len(line.removesuffix(b"\n")) > LONGEST_RECORD
             name = f"{self._files[number].name}, line {line_number}"
             try:
-                document = read_line(None if is_long else without_end(line), name, self._reading)
+                document = read_line(None if is_long else without_end(line), name, self.reading)
             except CorpusError as error:
                 self._note((number, line_number), error)
             else:
@@ -108,7 +108,7 @@ class Sifter:
     def _fail(self, step: _Step) -> None:
         try:
             if isinstance(step.what, Fault):
-                self._reading.bad(step.name, step.what)
+                self.reading.bad(step.name, step.what)
             elif isinstance(step.what, OSError):
                 refuse(step.what, step.name)
             elif isinstance(step.what, Exception):
@@ -198,14 +198,14 @@ class _Ahead:
                 return
 
     def _read(self, number: int) -> Iterator[_Step]:
-        file, line, told, size = self._files[number], 1, 0, 0
-        start = self._starts[number]
+        file, line, told = self._files[number], BEGIN, 0
+        start, size = self._starts[number], None
         own = dataclasses.replace(self._reading, bytes_read=0, skipped=Counter())
         failure: Exception | None = None
         try:
             size = file.size()
             if start == END:
-                yield _Step((number, line), file.name, None, size, END)
+                yield _Step((number, line), file.name, None, size or 0, END)
                 return
             for portion in read_portions(file.path, file.packing, own):
                 if (number, line) >= self._end:
@@ -224,7 +224,8 @@ class _Ahead:
                 line = after
         except Exception as error:
             failure = error
-        yield _Step((number, line), file.name, failure, size - told, END)
+        rest = own.bytes_read - told if size is None else size - told
+        yield _Step((number, line), file.name, failure, rest, END)
 
 
 def _from_line(portion: list[bytes], line: int, start: int) -> tuple[list[bytes], int]:

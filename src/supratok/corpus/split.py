@@ -16,7 +16,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from ..common import _core
 from ..common.progress import Progress
@@ -26,10 +26,9 @@ from .curate import digest as digest  # for users of this module, beside `is_hel
 from .faults import CorpusError
 from .lines import Sifter
 from .reading import Document
-from .stream import Corpus
+from .stream import Corpus, T, as_counted, shown_reading
 
 HOLD_OUT = 0.05  # the share of documents that training holds out
-T = TypeVar("T")
 
 
 def is_held_out(digest: int, share: float = HOLD_OUT) -> bool:
@@ -125,6 +124,7 @@ class Split:
             raise ValueError(f"hold_out={hold_out}: must be a share from 0 (none) to less than 1")
         self._corpus, self._progress, self._threads = corpus, progress, threads
         self._share, self._trains_on_all = hold_out, False
+        corpus.find_sample(threads, progress)
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
             self.curator = Curator(find_thresholds(corpus, curation, threads, progress))
@@ -138,12 +138,12 @@ class Split:
     def begin(self, phase: str, *, by_document: bool, reached: Mapping[int, int] | None) -> None:
         """Begin the first reading, or go on from where it had `reached`. With `by_document` it
         gives documents; without, the core may decide on lines of JSON."""
-        reading = self._corpus.start_reading(reached)
+        reading = self._corpus.start(reached)
         reading.skipped.update(self.totals.skipped)
         if not by_document and self.curator is None:
             greatest = math.ceil(self._share * 2**64) - 1  # of the digests that are held out
             limit = greatest if self._share else None
-            self._sifter = Sifter(reading, limit, None, self._hold_out)
+            self._sifter = self._corpus.sifter(limit, self._hold_out)
         self._items = self._shown(phase, self._corpus.portions(self._sifter, self._threads))
 
     def some(self, seconds: float = math.inf) -> Iterator[_core.Lines | Document]:
@@ -208,8 +208,8 @@ class Split:
         """The whole first reading for a table of the core, which counts what this yields: the texts
         to train on. Where there are many of them as lines of JSON, the core decides."""
         self.begin(phase, by_document=False, reached=None)
-        yield from as_counted(self.some())
-        yield from as_counted(self.late())
+        yield from map(as_counted, self.some())
+        yield from map(as_counted, self.late())
 
     def _decide(self, documents: Iterable[Document]) -> Iterator[Document]:
         totals = self.totals
@@ -255,14 +255,7 @@ class Split:
         return self.curator is None or self.curator.keeps(text, code, record=False)
 
     def _shown(self, phase: str, reading: Iterable[T]) -> Iterator[T]:
-        """What a reading of the corpus yields, with progress."""
-        corpus, progress = self._corpus, self._progress
-        sized = corpus.bytes_total is not None
-        progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
-        for number, document in enumerate(reading):
-            if number % 64 == 0 or isinstance(document, _core.Lines):
-                progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
-            yield document
+        return shown_reading(self._corpus, reading, phase, self._progress)
 
     # --- What is held out
 
@@ -273,9 +266,3 @@ class Split:
     def measuring_texts(self) -> list[str]:
         """A sample of the other half: it decides nothing, so the result is measured on it."""
         return self.measuring.documents if self.totals.held_out_documents else []
-
-
-def as_counted(items: Iterable[_core.Lines | Document]) -> Iterator[str | _core.Lines]:
-    """Documents as their texts, for the core."""
-    for item in items:
-        yield item.text if isinstance(item, Document) else item

@@ -18,7 +18,7 @@ from ..recipe import Recipe
 from .merging import PhraseMerges, encodable
 from .screen import Wanted
 from .traditional import Words
-from .words import is_one_word
+from .words import are_words
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Chooser:
         those with a word that is complete only after the crossover, those whose text is a token,
         and, under `merges`, those that do not encode to themselves."""
         base, merger = self.words.base(crossover), self.merges.merger
-        known, complete = set(base), sum(is_one_word(text, self.recipe) for text in base)
+        known, complete = set(base), sum(are_words(base, self.recipe))
         while True:
             texts, rarest = merger.texts(), self.merges.rarest_units()
             chosen = [

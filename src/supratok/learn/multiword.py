@@ -12,6 +12,7 @@ traditional pass cuts it, join like words.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,7 +32,7 @@ from .screen import pair_bits
 from .scripts import ScriptRules
 from .seeds import seeds_with_chains
 from .traditional import Words
-from .words import is_one_word, script_of
+from .words import are_words, script_of
 
 # Choice: words join in pieces if scripts without spaces make up this share of the text.
 _UNSPACED_SHARE = 0.01
@@ -124,7 +125,7 @@ class _PhrasePass:
         if in_pieces and self._wanted is None:
             self._latest = expected_crossover(table, words.counts, words.room, recipe)
         base = words.base(self._latest)
-        self._known = [text for text in base if is_one_word(text, recipe)]
+        self._known = list(itertools.compress(base, are_words(base, recipe)))
         self._units = Units(recipe, self._known, base if in_pieces else None)
         # No rarer pair joins.
         self._least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)

@@ -16,7 +16,7 @@ from ..readings import Stretches, TrainingText
 from ..recipe import Recipe
 from ..tokenizer import Token
 from .merging import Learnt, PhraseMerges, encodable, run_merges
-from .words import is_one_word
+from .words import are_words
 
 
 def learn_at_once(
@@ -43,12 +43,9 @@ def learn_at_once(
     chosen = _usable(merges, room, recipe)
     progress.end(merges=len(chosen))
     texts, counts, uses = merger.texts(), merger.counts().tolist(), merger.usage()
+    words = are_words(texts, recipe)
     tokens = [
-        Token(
-            texts[place],
-            counts[place],
-            "traditional" if is_one_word(texts[place], recipe) else "multiword",
-        )
+        Token(texts[place], counts[place], "traditional" if words[place] else "multiword")
         for place in chosen
     ]
     return Learnt(

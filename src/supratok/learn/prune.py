@@ -101,11 +101,13 @@ def prune(
         utility[:alphabet] = np.inf
         order = np.lexsort((kept, -utility))  # ties: the earlier entry stays
         gone, kept = kept[order[size:]], np.sort(kept[order[:size]])
+        on_round(round)
+        if round == ROUNDS:
+            break
         encoder = _encoder(texts, use, kept)
         use[kept] += encoder.usage([texts[g] for g in gone.tolist()], held_out.threads, use[gone])[
             BYTES:
         ]
-        on_round(round)
     return kept.tolist()
 
 

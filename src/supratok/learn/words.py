@@ -52,8 +52,9 @@ def most_digits(text: str) -> int:
     return max((len(list(row)) for digits, row in rows if digits), default=0)
 
 
-def is_one_word(text: str, recipe: Recipe) -> bool:
-    return len(_core.split_words(text, recipe.scripts is not None)) == 1
+def are_words(texts: list[str], recipe: Recipe) -> list[bool]:
+    """Of each text, whether it is one word."""
+    return [bool(whole) for whole in _core.are_words(texts, recipe.scripts is not None)]
 
 
 def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:

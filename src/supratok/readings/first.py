@@ -14,7 +14,8 @@ from ..common import _core
 from ..corpus.curate import Curator
 from ..corpus.languages import language_of
 from ..corpus.reading import Document
-from ..corpus.split import HOLD_OUT, HeldOut, Split, Totals, as_counted
+from ..corpus.split import HOLD_OUT, HeldOut, Split, Totals
+from ..corpus.stream import as_counted
 from ..counts import About, CountsFile, Member, Sample
 from ..recipe import Curation, Recipe
 from .reading import SKETCH_BITS, Room
@@ -60,7 +61,7 @@ class FirstReading:
         """Count what a split gives; `store` keeps it."""
         if self.by_document:
             items = self._by_language(items, threads)
-        self.table.count(as_counted(items), threads, store)
+        self.table.count(map(as_counted, items), threads, store)
 
     def _by_language(
         self, items: Iterable[_core.Lines | Document], threads: int
