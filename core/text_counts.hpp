@@ -91,10 +91,18 @@ class TextCounts {
       });
       for (size_t i = 0; i < keys.size(); ++i) order_[i] = keys[i].second;
     }
-    bool next() override { return ++at_ <= order_.size(); }
+    bool next() override {
+      // Rows and texts lie anywhere in memory: they are fetched some rows ahead.
+      if (at_ + 2 * kAhead < order_.size())
+        __builtin_prefetch(&counts_.row(order_[at_ + 2 * kAhead]));
+      if (at_ + kAhead < order_.size())
+        __builtin_prefetch(counts_.row(order_[at_ + kAhead]).text.data());
+      return ++at_ <= order_.size();
+    }
     TextCount row() const override { return counts_.row(order_[at_ - 1]); }
 
    private:
+    static constexpr size_t kAhead = 2;
     const TextCounts& counts_;
     Numbers order_;
     size_t at_ = 0;
