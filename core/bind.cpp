@@ -10,8 +10,8 @@ NB_MODULE(_core, m) {
   supratok::claim_variables();
   supratok::bind_rows(m);
   supratok::bind_text(m);
-  supratok::bind_store(m);
   supratok::bind_lines(m);
+  supratok::bind_store(m);
   supratok::bind_words(m);
   supratok::bind_encode(m);
   supratok::bind_merge(m);

@@ -207,7 +207,7 @@ inline void count_all(std::function<void(const Texts&)> count, nb::handle docume
     }
     if (!document.is_valid()) break;
     LinesOnce* lines = nullptr;
-    const bool raw = nb::try_cast(document, lines) && lines;
+    const bool raw = !PyUnicode_Check(document.ptr()) && nb::try_cast(document, lines) && lines;
     if (!raw && !counting.add(view(document))) continue;
     std::unique_ptr<Lines> taken = raw ? lines->take() : nullptr;
     const Unlocked released;
@@ -268,8 +268,8 @@ inline std::filesystem::path temporary_folder() {
 
 void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
-void bind_store(nb::module_& m);
 void bind_lines(nb::module_& m);
+void bind_store(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);

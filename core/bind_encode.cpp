@@ -142,6 +142,8 @@ void bind_encode(nb::module_& m) {
            "By entry, the fewest other entries that its text can be written with.")
       .def("states", &Encoder::states,
            "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def_static("states_of", &Encoder::states_of, "entries"_a, Released(),
+                  "The states of these entries by merges, without making an encoder.")
       .def("parts", &Encoder::parts, "entry"_a,
            "The two entries that an entry is joined from, or None for a character.");
 

@@ -44,7 +44,15 @@ auto take(const SharedSieve& sieve) {
 }  // namespace
 
 void bind_lines(nb::module_& m) {
-  m.def("digest", &Sieve::digest, "text"_a, "See supratok.corpus.curate.digest.");
+  m.def("digest", &digest_of, "text"_a, "The first 8 bytes of BLAKE2b, as a number.");
+  m.def("sample_chance", &sample_chance, "digest"_a, "See core/sample.hpp.");
+
+  nb::class_<Sampler>(m, "Sampler")
+      .def(nb::init<std::optional<uint64_t>, std::optional<uint64_t>>(),
+           "max_documents"_a = nb::none(), "max_bytes"_a = nb::none())
+      .def("count", &count<Sampler>, "documents"_a, "threads"_a, "progress"_a = nb::none())
+      .def("limit", &Sampler::limit,
+           "The highest chance of a document in the sample; None: all are in it.");
 
   struct PySieve {
     SharedSieve sieve;

@@ -31,8 +31,11 @@ class Levels {
     const auto size = static_cast<uint32_t>(encoder.size());
     while (limit_ < size && is_one_word(encoder.text_of(limit_), by_class)) ++limit_;
     inside_.resize(1 << 16);
-    for (uint32_t e = 0; e < limit_; ++e)
-      if (encoder.parts(e)) note_inside(encoder.text_of(e));
+    for (uint32_t e = 0; e < limit_; breathe(++e)) {
+      if (encoder.states()[e] != kReachable) continue;
+      whole_.add(hash_bytes(encoder.text_of(e)), e);
+      note_inside(encoder.text_of(e));
+    }
     std::vector<Numbers> expanded(size);  // level 2 in level 1
     size_t total = 1;
     for (uint32_t e = limit_; e < size; ++e) {
@@ -57,52 +60,68 @@ class Levels {
   class Words {
    public:
     Words(const Levels& levels, const Block& block) : levels_(levels), block_(block) {
-      starts_.reserve(block.words.size() + 1);
-      borders_.reserve(block.words.size());
-      for (std::string_view text : block.words) {
-        breathe(starts_.size());
-        starts_.push_back(static_cast<uint32_t>(tokens_.size()));
-        levels.encoder_.encode_before(text, levels.limit_, tokens_);
-        const uint32_t first = decode_char(text.data());
-        const auto lead = static_cast<unsigned char>(text[0]);
-        const auto end = static_cast<unsigned char>(text.back());
-        borders_.push_back({first, take_last_char(text), lead, end});
+      std::vector<uint64_t> hashes;
+      hashes.reserve(block.words.size());
+      for (const std::string_view text : block.words) hashes.push_back(hash_bytes(text));
+      words_.reserve(block.words.size());
+      for (size_t i = 0; i < hashes.size(); breathe(++i)) {
+        if (i + kAhead < hashes.size()) levels.whole_.prefetch(hashes[i + kAhead]);
+        const std::string_view text = block.words[i];
+        const uint32_t whole = levels.whole_.find(
+            hashes[i], [&](uint32_t e) { return levels.encoder_.text_of(e) == text; });
+        const bool is_whole = whole != FlatIndex::kNone;
+        words_.push_back({is_whole ? whole : static_cast<uint32_t>(tokens_.size()), is_whole,
+                          static_cast<unsigned char>(text[0]),
+                          static_cast<unsigned char>(text.back())});
+        if (!is_whole) add_tokens(text, hashes[i]);
       }
-      starts_.push_back(static_cast<uint32_t>(tokens_.size()));
     }
 
     // Appends the entries of a document; kNone is a byte.
     void encode(const Numbers& words, Numbers& out) {
       const size_t start = out.size();
-      for (size_t i = 0; i < words.size();) {
-        size_t end = i + 1;
-        while (end < words.size() &&
-               levels_.may_join(borders_[words[end - 1]], borders_[words[end]]))
-          ++end;
-        if (end == i + 1) {
-          out.insert(out.end(), tokens_.begin() + starts_[words[i]],
-                     tokens_.begin() + starts_[words[i] + 1]);
-        } else {
+      for (size_t i = 0, end; i < words.size(); i = end) {
+        for (end = i + 1; end < words.size() && may_join(words[end - 1], words[end]);) ++end;
+        const Known& word = words_[words[i]];
+        if (end > i + 1) {
           text_.clear();
           for (size_t w = i; w < end; ++w) text_ += block_.words[words[w]];
           levels_.encoder_.encode_before(text_, levels_.limit_, out);
+        } else if (word.is_whole) {
+          out.push_back(word.token);
+        } else {
+          const uint32_t* const tokens = &tokens_[word.token];
+          for (uint32_t t = 1; t <= tokens[0]; ++t) out.push_back(tokens[t]);
         }
-        i = end;
       }
       levels_.join(out, start);
     }
 
    private:
-    friend class Levels;
-    struct Border {
-      uint32_t first, last;     // characters
-      unsigned char lead, end;  // bytes
+    struct Known {
+      uint32_t token;  // or where its tokens are: their number, then they
+      bool is_whole;
+      unsigned char lead, end;  // its first and last byte
     };
+
+    void add_tokens(std::string_view text, uint64_t hash) {
+      const size_t start = tokens_.size();
+      tokens_.push_back(0);
+      levels_.recall(text, hash, tokens_);
+      tokens_[start] = static_cast<uint32_t>(tokens_.size() - start - 1);
+    }
+    // Whether a token of level 1 may cross the border between two words.
+    bool may_join(uint32_t left, uint32_t right) const {
+      if (!levels_.inside_[bytes_key(words_[left].end, words_[right].lead)]) return false;
+      std::string_view text = block_.words[left];
+      const uint32_t first = decode_char(block_.words[right].data());
+      return levels_.pairs_.find(FlatCounts::pair(take_last_char(text), first)) != FlatIndex::kNone;
+    }
+
     const Levels& levels_;
     const Block& block_;
-    Numbers tokens_;  // of all words, end to end
-    Numbers starts_;  // of each word
-    std::vector<Border> borders_;
+    std::vector<Known> words_;
+    Numbers tokens_;
     std::string text_;
   };
 
@@ -111,6 +130,37 @@ class Levels {
     uint64_t key = ~uint64_t{0};
     uint32_t entry = kNone;  // that the two tokens make, or they are only neighbours inside one
   };
+
+  // Words of several tokens that were met before, as far as they fit. They come again in other
+  // blocks.
+  struct Memory {
+    static constexpr size_t kMost = 1 << 13;
+    std::mutex lock;
+    TextCounts words;  // the count of a word is the place of its tokens: their number, then they
+    Numbers tokens;
+  };
+  // Appends the tokens of level 1 of a word.
+  void recall(std::string_view text, uint64_t hash, Numbers& out) const {
+    Memory& memory = memories_[hash >> 58];
+    const size_t start = out.size();
+    {
+      const std::lock_guard guard(memory.lock);
+      if (const int64_t place = memory.words.find(text, hash)) {
+        const uint32_t* const found = &memory.tokens[static_cast<size_t>(place)];
+        out.insert(out.end(), found, found + found[-1]);
+        return;
+      }
+    }
+    encoder_.encode_before(text, limit_, out);
+    const std::lock_guard guard(memory.lock);
+    if (memory.words.size() >= Memory::kMost || text.size() > 64 || memory.words.find(text, hash))
+      return;
+    memory.tokens.push_back(static_cast<uint32_t>(out.size() - start));
+    const auto place = static_cast<int64_t>(memory.tokens.size());
+    memory.tokens.insert(memory.tokens.end(), out.begin() + static_cast<ptrdiff_t>(start),
+                         out.end());
+    memory.words.add(text, hash, place);
+  }
 
   static bool is_one_word(std::string_view text, bool by_class) {
     Word word{};
@@ -124,10 +174,6 @@ class Levels {
     }
   }
   static size_t bytes_key(unsigned char end, unsigned char lead) { return size_t{end} << 8 | lead; }
-  bool may_join(const Words::Border& left, const Words::Border& right) const {
-    return inside_[bytes_key(left.end, right.lead)] &&
-           pairs_.find(FlatCounts::pair(left.last, right.first)) != FlatIndex::kNone;
-  }
 
   size_t place(uint64_t key) const {
     key *= 0x9e3779b97f4a7c15ull;
@@ -156,19 +202,27 @@ class Levels {
   // Joins the tokens from `start` on with the entries of level 2. A byte (kNone) is in no entry, so
   // it ends a row.
   void join(Numbers& tokens, size_t start) const {
-    constexpr size_t kAhead = 12;
     Row row;
-    size_t to = start;
+    size_t to = start, from = start;  // of the row
     const auto close = [&](size_t end) {
-      if (row.ranks.empty()) {
-        tokens[to++] = tokens[end - 1];
-        return;
+      if (end == from + 1) {
+        tokens[to++] = tokens[from];
+      } else if (end == from + 2) {
+        if (row.ranks[0] != kNone) {
+          tokens[to++] = row.ranks[0];
+        } else {
+          const uint32_t last = tokens[from + 1];
+          tokens[to++] = tokens[from];
+          tokens[to++] = last;
+        }
+      } else {
+        row.tokens.assign(tokens.begin() + static_cast<ptrdiff_t>(from),
+                          tokens.begin() + static_cast<ptrdiff_t>(end));
+        end - from < 48 ? join_short(row) : join_long(row);
+        for (const uint32_t token : row.tokens) tokens[to++] = token;
       }
-      row.tokens.assign(tokens.begin() + static_cast<ptrdiff_t>(end - row.ranks.size() - 1),
-                        tokens.begin() + static_cast<ptrdiff_t>(end));
-      row.ranks.size() < 48 ? join_short(row) : join_long(row);
-      for (const uint32_t token : row.tokens) tokens[to++] = token;
       row.ranks.clear();
+      from = end;
     };
     for (size_t i = start; i < tokens.size(); ++i) {
       if (i + kAhead + 1 < tokens.size())
@@ -237,12 +291,14 @@ class Levels {
     tokens.resize(to);
   }
 
+  static constexpr size_t kAhead = 12;
   const Encoder& encoder_;
   uint32_t limit_ = 0;
-  std::vector<bool>
-      inside_;               // by last byte of a word and first of the next: in an entry of level 1
-  FlatCounts pairs_;         // the same by character
-  LargeVector<Slot> slots_;  // pairs of tokens, of level 2
+  FlatIndex whole_;           // the entries of level 1: each encodes to itself
+  std::vector<bool> inside_;  // by two bytes: the end and the lead of characters in such an entry
+  FlatCounts pairs_;          // the same by character
+  LargeVector<Slot> slots_;   // pairs of tokens, of level 2
+  mutable std::array<Memory, 64> memories_;  // by hash
 };
 
 }  // namespace supratok

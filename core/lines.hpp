@@ -6,7 +6,7 @@
 // every message.
 #pragma once
 
-#include "blake2b.hpp"
+#include "sample.hpp"
 #include "threads.hpp"
 
 namespace supratok {
@@ -244,14 +244,6 @@ class Sieve {
 
   explicit Sieve(Rules rules) : rules(std::move(rules)) {}
 
-  // See `curate.digest` and `sample.chance`: the same numbers in Python.
-  static uint64_t digest(std::string_view text) { return Blake2b::digest(text); }
-  static uint64_t chance(uint64_t digest) {
-    char bytes[8];
-    for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(digest >> (56 - 8 * i));
-    return Blake2b::digest({bytes, 8}, "sample");
-  }
-
   void add(Found& found) {
     const std::lock_guard guard(lock_);
     found_.documents += found.documents;
@@ -332,8 +324,8 @@ class Lines : public Raw {
   }
   void decide(std::string_view text, Sieve::Found& found) {
     const Sieve::Rules& rules = sieve_->rules;
-    const uint64_t digest = Sieve::digest(text);
-    if (rules.sample && Sieve::chance(digest) > *rules.sample) return;
+    const uint64_t digest = digest_of(text);
+    if (rules.sample && sample_chance(digest) > *rules.sample) return;
     ++found.documents;
     if (rules.hold_out && digest <= *rules.hold_out) {
       ++found.held_out;

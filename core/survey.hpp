@@ -43,7 +43,10 @@ class Survey {
     each_encoding(source, [&](const Numbers& entries) {
       ++document;
       uint32_t before = kNone;
-      for (const uint32_t entry : entries) {
+      for (size_t i = 0; i < entries.size(); ++i) {
+        if (i + kAhead < entries.size() && entries[i + kAhead] != kNone)
+          __builtin_prefetch(&tallies[entries[i + kAhead]], 1);
+        const uint32_t entry = entries[i];
         if (keep) writer.add(entry == kNone ? 0 : entry + 1);
         if (entry != kNone) {
           Tally& tally = tallies[entry];
@@ -115,6 +118,7 @@ class Survey {
     return *levels;
   }
 
+  static constexpr size_t kAhead = 12;
   const Encoder& encoder_;
   mutable std::array<std::optional<Levels>, 2> levels_;
   mutable std::mutex lock_;

@@ -14,6 +14,7 @@ ROOMS = [
     "cli",
     "common",
     "corpus",
+    "counts",
     "extending",
     "formats",
     "lab",

@@ -102,7 +102,7 @@ def word_columns(table: _core.WordTable) -> Columns:
     return in_lists(
         [texts, counts, *table.rows(3), *table.rows_of_script(_core.char_class("日")[1]),
          table.counts_of(asked), table.totals(), table.characters(), len(table), len(bigrams),
-         bigrams.below(3), merger.texts(), merger.counts(), table.pairs(),
+         bigrams.below(3), merger.texts(), merger.counts(), table.pairs.counters(),
          list(decoded(table.rows_blocks()))]
     )  # fmt: skip
 
@@ -145,7 +145,7 @@ def test_a_spilled_table_of_runs_is_as_one_in_memory(tmp_path: Path) -> None:
     known = words.rows()[0]
     found = []
     for folder in (None, tmp_path):
-        runs = _core.RunTable(known, words, _core.Joints(), 1)
+        runs = _core.RunTable(known, words.pairs, _core.Joints(), 1)
         if folder:
             runs.limit(TINY, str(folder))
         for start in range(5):
@@ -345,7 +345,7 @@ def test_a_row_that_is_no_word_is_refused(text: bytes) -> None:
 
 
 def test_a_run_of_unknown_words_is_refused() -> None:
-    runs = _core.RunTable(["a", " b"], _core.WordTable(BITS), _core.Joints(), 1)
+    runs = _core.RunTable(["a", " b"], _core.PairSketch(BITS), _core.Joints(), 1)
     runs.add_rows(encoded([(struct.pack("<2I", 0, 1), 4)]))
     assert len(runs) == 1
     for text in (struct.pack("<2I", 0, 2), struct.pack("<I", 0), b"abcdefghi"):
@@ -374,18 +374,21 @@ def test_an_error_in_a_stream_goes_up() -> None:
 
 def test_sketches_add_up_and_stop_at_their_most() -> None:
     documents = corpus(10, 100)
-    whole = words_of(documents).pairs()
+    whole = words_of(documents).pairs.counters()
     total = _core.WordTable(BITS)
     for start in range(3):
-        total.add_pairs(words_of(documents[start::3]).pairs())
-    assert total.pairs().tolist() == whole.tolist()
+        total.pairs.add(words_of(documents[start::3]).pairs.counters())
+    assert total.pairs.counters().tolist() == whole.tolist()
     most = 0xF0000000
-    total.add_pairs(np.full(1 << BITS, most - 1, np.uint32))
-    assert total.pairs().tolist() == np.minimum(whole.astype(np.uint64) + most - 1, most).tolist()
+    total.pairs.add(np.full(1 << BITS, most - 1, np.uint32))
+    assert (
+        total.pairs.counters().tolist()
+        == np.minimum(whole.astype(np.uint64) + most - 1, most).tolist()
+    )
     total.count(["a b " * 5], 1)
-    total.add_pairs(np.full(1 << BITS, 0xFFFFFFFF, np.uint32))
-    assert set(total.pairs().tolist()) == {most}
+    total.pairs.add(np.full(1 << BITS, 0xFFFFFFFF, np.uint32))
+    assert set(total.pairs.counters().tolist()) == {most}
     with pytest.raises(ValueError, match="do not add up"):
-        total.add_pairs(np.zeros(8, np.uint32))
+        total.pairs.add(np.zeros(8, np.uint32))
     with pytest.raises(TypeError):
-        total.add_pairs(np.zeros(1 << BITS, np.int64))
+        total.pairs.add(np.zeros(1 << BITS, np.int64))

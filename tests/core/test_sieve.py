@@ -151,7 +151,8 @@ def test_lines_are_counted_once() -> None:
     lines = _core.Lines(sieve, 0, 1, [b'{"text": "one', b' two"}\n{"text":"one"}'])
     table = _core.WordTable(4)
     table.count([lines], 2)
-    assert dict(zip(*map(list, table.rows()), strict=True)) == {"one": 2, " two": 1}
+    words, counts = table.rows()
+    assert dict(zip(words, counts.tolist(), strict=True)) == {"one": 2, " two": 1}
     assert sieve.take() == (2, 0, 10, [], [])
     with pytest.raises(ValueError, match="counted already"):
         table.count([lines], 2)

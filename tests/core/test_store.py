@@ -207,7 +207,7 @@ Count = Callable[[Any], None]
 def words(count: Count, **options: Any) -> list[Any]:
     table = _core.WordTable(8, **options)
     count(table)
-    sketch = [table.pairs_at_least(least) for least in range(1, 200)]
+    sketch = [table.pairs.at_least(least) for least in range(1, 200)]
     return [*columns(table.rows()), table.totals().tolist(), sketch]
 
 
@@ -221,20 +221,23 @@ def runs(by_class: bool, pieces: bool) -> Callable[[Count], list[Any]]:
             spaced_ends=":",
         )  # fmt: skip
         cut = encoder(False) if pieces else None
-        units = _core.RunTable([*known, "ca", " t"], table, joints, 3, cut, list(range(256)))
-        uses = None
+        known += ["ca", " t"]
+        pairs, uses = table.pairs, None
         if pieces:
-            uses = bound(count, units)
+            pairs = _core.PairSketch(14)
+            bounding = _core.RunTable(known, pairs, joints, 0, cut, list(range(256)), True)
+            uses = bound(count, bounding, pairs)
+        units = _core.RunTable(known, pairs, joints, 3, cut, list(range(256)), pieces)
         count(units)
         return [len(units), uses, *columns(units.ngrams(4, 2))]
 
     return find
 
 
-def bound(count: Count, table: _core.RunTable) -> Any:
+def bound(count: Count, table: _core.RunTable, pairs: _core.PairSketch) -> Any:
     class Bounding:
         def count(self, documents: Any, threads: int) -> None:
-            self.uses = table.bound_units(documents, threads, 14).tolist()
+            self.uses = table.bound_units(documents, threads, pairs).tolist()
 
     bounding = Bounding()
     count(bounding)

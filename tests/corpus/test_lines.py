@@ -53,12 +53,9 @@ def outcome(source: Any, fast: bool, threads: int = 2, **options: Any) -> Any:
             later = sorted(split.texts("later"))
     except CorpusError as error:
         return str(error)
-    totals = (split.documents, split.training_documents, split.held_out_documents)
     words, counts = table.rows()
     return (
-        totals,
-        split.characters,
-        split.skipped,
+        split.totals,
         split.deciding_texts(),
         split.measuring_texts(),
         dict(zip(words, counts.tolist(), strict=True)),

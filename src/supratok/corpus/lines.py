@@ -27,6 +27,7 @@ from .sources import File, Part
 from .texts import LONGEST_RECORD, without_end
 
 Place: TypeAlias = tuple[int, int]  # the number of a file, and of a line in it
+BEGIN, END = 1, -1  # lines: the first of a file, and what comes behind its last
 
 
 def is_json_lines(part: Part) -> bool:
@@ -43,33 +44,49 @@ class Sifter:
         reading: Reading,
         hold_out: int | None,
         sample: int | None,
-        held_out: Callable[[str, int], None],
+        held_out: Callable[[str, int], object],
     ) -> None:
-        self._reading, self._held_out = reading, held_out
+        self.reading, self._held_out = reading, held_out
         self._sieve = _core.Sieve(reading.text_key, LONGEST_RECORD, hold_out, sample)
         self.documents = self.held_out_documents = self.characters = 0
         self._first: tuple[Place, CorpusError] | None = None  # the first error
 
-    def read(self, files: list[File], threads: int) -> Iterator[_core.Lines | Document]:
+    def read(
+        self, files: list[File], threads: int, reached: list[int]
+    ) -> Iterator[_core.Lines | Document]:
         """Lines, for a table to count, and the documents of odd lines. Who iterates must count the
-        lines before asking for more."""
-        with _Ahead(files, self._sieve, self._reading, threads) as ahead:
+        lines before asking for more.
+
+        `reached` has the line of each file where to begin, or END; it follows what is yielded."""
+        self._files = files
+        with _Ahead(files, self._sieve, self.reading, threads, list(reached)) as ahead:
             for step in ahead:
-                self._reading.bytes_read += step.consumed
+                self.reading.bytes_read += step.consumed
+                reached[step.place[0]] = step.next_line
                 if isinstance(step.what, Exception):
                     self._fail(step)
                 elif step.what is not None and not self._is_late(step.place):
                     yield step.what
-                yield from self._take(files)
+                yield from self._take()
                 if self._first is not None:
                     ahead.stop_at(self._first[0])
-        self._sieve.wait()
-        yield from self._take(files)
-        self._reading.line = None
+        yield from self.late()
+        self.reading.line = None
         if self._first is not None:
             raise self._first[1]
 
-    def _take(self, files: list[File]) -> Iterator[Document]:
+    def late(self) -> Iterator[Document]:
+        """The documents of odd lines that were counted but not yet looked at."""
+        self._sieve.wait()
+        yield from self._take()
+
+    def take_totals(self) -> tuple[int, int, int]:
+        """Documents, held-out documents, and characters of the others, since the last time."""
+        totals = self.documents, self.held_out_documents, self.characters
+        self.documents = self.held_out_documents = self.characters = 0
+        return totals
+
+    def _take(self) -> Iterator[Document]:
         """What the core has found since the last time."""
         documents, held_out, characters, odd, texts = self._sieve.take()
         self.documents += documents
@@ -79,9 +96,9 @@ class Sifter:
             self._held_out(text, digest)
         for number, line_number, line in odd:
             is_long = len(line.removesuffix(b"\n")) > LONGEST_RECORD
-            name = f"{files[number].name}, line {line_number}"
+            name = f"{self._files[number].name}, line {line_number}"
             try:
-                document = read_line(None if is_long else without_end(line), name, self._reading)
+                document = read_line(None if is_long else without_end(line), name, self.reading)
             except CorpusError as error:
                 self._note((number, line_number), error)
             else:
@@ -91,7 +108,7 @@ class Sifter:
     def _fail(self, step: _Step) -> None:
         try:
             if isinstance(step.what, Fault):
-                self._reading.bad(step.name, step.what)
+                self.reading.bad(step.name, step.what)
             elif isinstance(step.what, OSError):
                 refuse(step.what, step.name)
             elif isinstance(step.what, Exception):
@@ -115,15 +132,21 @@ class _Step(NamedTuple):
     name: str
     what: _core.Lines | Exception | None
     consumed: int  # bytes of the file as it is on disk
+    next_line: int  # behind it, or END
 
 
 class _Ahead:
     """Threads that unpack files, up to so many at once, while the caller takes what they have."""
 
     def __init__(
-        self, files: list[File], sieve: _core.Sieve, reading: Reading, threads: int
+        self,
+        files: list[File],
+        sieve: _core.Sieve,
+        reading: Reading,
+        threads: int,
+        starts: list[int],
     ) -> None:
-        self._files, self._sieve, self._reading = files, sieve, reading
+        self._files, self._sieve, self._reading, self._starts = files, sieve, reading, starts
         self._waiting, self._lock = iter(range(len(files))), threading.Lock()
         self._end: Place = (len(files), 0)
         self._closed = False
@@ -175,23 +198,41 @@ class _Ahead:
                 return
 
     def _read(self, number: int) -> Iterator[_Step]:
-        file, line, told, size = self._files[number], 1, 0, 0
+        file, line, told = self._files[number], BEGIN, 0
+        start, size = self._starts[number], None
         own = dataclasses.replace(self._reading, bytes_read=0, skipped=Counter())
         failure: Exception | None = None
         try:
             size = file.size()
+            if start == END:
+                yield _Step((number, line), file.name, None, size or 0, END)
+                return
             for portion in read_portions(file.path, file.packing, own):
                 if (number, line) >= self._end:
                     return
                 consumed, told = own.bytes_read - told, own.bytes_read
-                if portion is None:
+                after = line + (1 if portion is None else sum(b.count(b"\n") for b in portion))
+                if after <= start:
+                    yield _Step((number, line), file.name, None, consumed, after)
+                elif portion is None:
                     name = f"{file.name}, line {line}"
-                    yield _Step((number, line), name, too_long(), consumed)
-                    line += 1
+                    yield _Step((number, line), name, too_long(), consumed, after)
                 else:
+                    portion, line = _from_line(portion, line, start)
                     lines = _core.Lines(self._sieve, number, line, portion)
-                    yield _Step((number, line), file.name, lines, consumed)
-                    line += sum(block.count(b"\n") for block in portion)
+                    yield _Step((number, line), file.name, lines, consumed, after)
+                line = after
         except Exception as error:
             failure = error
-        yield _Step((number, line), file.name, failure, size - told)
+        rest = own.bytes_read - told if size is None else size - told
+        yield _Step((number, line), file.name, failure, rest, END)
+
+
+def _from_line(portion: list[bytes], line: int, start: int) -> tuple[list[bytes], int]:
+    """The lines from `start` on, of a portion that begins with the line `line`."""
+    if line >= start:
+        return portion, line
+    data, at = b"".join(portion), 0
+    for _ in range(start - line):
+        at = data.index(b"\n", at) + 1
+    return [data[at:]], start

@@ -22,6 +22,7 @@ from .kinds import BOM, is_wide
 from .parquet import read_parquet
 from .reading import Document, Reading, decoded, language
 from .records import json_array, json_lines, json_portions, too_long
+from .remote import Url
 from .texts import LONGEST_RECORD, split_text, without_end
 from .unpack import BLOCK, PACKED_BLOCK, unpacked
 
@@ -32,7 +33,7 @@ _MOST_WHITE = 2 << 20  # white space at the beginning, after which to decide wha
 # --- Files and standard input ------------------------------------------------------------------
 
 
-def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator[Document]:
+def read_file(path: Path | Url, form: str, packing: str, reading: Reading) -> Iterator[Document]:
     """The documents of a file. A fault that ends it early (a corrupt archive) is one bad record."""
     try:
         with path.open("rb", buffering=BLOCK) as file:
@@ -41,7 +42,8 @@ def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator
                 yield from _read_blocks(_peek(blocks, _HEAD), form, str(path), reading)
                 return
             if not packing:
-                yield from read_parquet(file, str(path), reading, path.stat().st_size)
+                size = (path.bytes or 0) if isinstance(path, Url) else path.stat().st_size
+                yield from read_parquet(file, str(path), reading, size)
             else:
                 import tempfile  # here, since it loads a dozen modules
 
@@ -52,7 +54,7 @@ def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator
         reading.bad(str(path), fault)
 
 
-def read_portions(path: Path, packing: str, reading: Reading) -> Iterator[list[bytes] | None]:
+def read_portions(path: Path | Url, packing: str, reading: Reading) -> Iterator[list[bytes] | None]:
     """A file of JSON lines as portions of whole lines, for the core (see records.py)."""
     with path.open("rb", buffering=BLOCK) as file:
         blocks = _checked(_peek(_blocks(file, packing, reading), _HEAD), str(path))
@@ -66,7 +68,7 @@ def read_portions(path: Path, packing: str, reading: Reading) -> Iterator[list[b
             yield portion
 
 
-def read_head(path: Path, packing: str) -> bytes:
+def read_head(path: Path | Url, packing: str) -> bytes:
     """The first bytes of a file, unpacked; fewer if an archive is corrupt."""
     reading = Reading("", "", True)
     try:
