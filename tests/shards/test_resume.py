@@ -187,7 +187,7 @@ def test_a_full_disk(corpus: Path, tmp_path: Path) -> None:
 def test_two_processes(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     held = folder.Folder(out)
-    with held.locked(), pytest.raises(ValueError, match="another process writes to this folder"):
+    with held.locked(), pytest.raises(ValueError, match="another process works in this folder"):
         tokenize(corpus, out)
     tokenize(corpus, out)
     assert ".lock" not in contents(out)
