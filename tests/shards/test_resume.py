@@ -25,6 +25,8 @@ from supratok.shards import encoding, folder, group
 from supratok.shards.check import check
 from supratok.shards.formats import FORMATS
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 MOST = 400
 
 

@@ -18,6 +18,8 @@ from supratok.shards import encoding
 from supratok.shards.check import check
 from supratok.shards.formats import FORMATS, Megatron, Numpy, Parquet
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 
 def tokenize(source: Any, out: Path, **options: Any) -> dict[str, Any]:
     return supratok.tokenize(source, tokenizer(), out, progress=False, **options)
