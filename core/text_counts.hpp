@@ -19,13 +19,14 @@ class TextCounts {
   uint32_t add(std::string_view text, uint64_t hash, int64_t count) {
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
-        index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
+        index_.find_or_add(hash, fresh, [&](uint32_t i) { return same_text(row(i).text, text); });
     if (number == fresh) append(text, hash);
     row(number).count += count;
     return number;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
-    const uint32_t number = index_.find(hash, [&](uint32_t i) { return row(i).text == text; });
+    const uint32_t number =
+        index_.find(hash, [&](uint32_t i) { return same_text(row(i).text, text); });
     return number == FlatIndex::kNone ? 0 : row(number).count;
   }
   // Adds only if the text is here.
