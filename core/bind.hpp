@@ -8,7 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include "threads.hpp"
+#include "lines.hpp"
+#include "store.hpp"
 
 namespace supratok {
 
@@ -181,30 +182,94 @@ inline void check_sizes(const Texts& texts, const Counts& numbers) {
   if (numbers.size() != texts.size()) throw nb::value_error("as many numbers as texts");
 }
 
-// Reads the documents here, under the GIL, while other threads call count(texts).
-inline void count_all(std::function<void(const Texts&)> count, nb::iterable documents,
+// What Python sees of some lines of JSON: it can hand them over once.
+struct LinesOnce {
+  std::unique_ptr<Lines> lines;
+  std::unique_ptr<Lines> take() {
+    if (!lines) throw nb::value_error("these lines were counted already; read them again");
+    lines->begin();
+    return std::move(lines);
+  }
+};
+
+// Reads the documents here, under the GIL, while other threads call count(texts). A document is a
+// str; `LinesOnce` among them are many.
+inline void count_all(std::function<void(const Texts&)> count, nb::handle documents,
                       size_t threads) {
   Counting counting(std::move(count), threads);
   const nb::object reader = in_python([&] { return nb::object(nb::iter(documents)); });
   while (true) {
     const nb::object document = in_python([&] { return nb::steal(PyIter_Next(reader.ptr())); });
-    if (PyErr_Occurred()) throw nb::python_error();
+    if (PyErr_Occurred()) {
+      nb::python_error error;
+      counting.check();  // the reader may fail because it misses what a thread could not count
+      throw error;
+    }
     if (!document.is_valid()) break;
-    if (!counting.add(view(document))) continue;
+    LinesOnce* lines = nullptr;
+    const bool raw = !PyUnicode_Check(document.ptr()) && nb::try_cast(document, lines) && lines;
+    if (!raw && !counting.add(view(document))) continue;
+    std::unique_ptr<Lines> taken = raw ? lines->take() : nullptr;
     const Unlocked released;
-    counting.hand_over();
+    raw ? counting.hand_over(std::move(taken)) : counting.hand_over();
   }
   const Unlocked released;
   counting.finish();
 }
 
-// The method `count` of every table.
-template <class Table>
-void count(Table& table, nb::iterable documents, size_t threads) {
-  count_all([&](const Texts& texts) { table.add(texts); }, documents, threads);
+// Calls count(block) for each block of the store, on several threads; and progress(bytes of the
+// texts done), unless it is None, on this one.
+inline void count_blocks(std::function<void(const Block&)> count, const Store& store,
+                         size_t threads, nb::handle progress) {
+  std::atomic<uint64_t> done{0};
+  auto next = std::chrono::steady_clock::now();
+  Unlocked released;
+  const std::thread::id here = std::this_thread::get_id();
+  const auto work = [&](size_t i) {
+    {  // a signal's handler must not count in between
+      std::optional<Watched> unwatched;
+      if (std::this_thread::get_id() == here) unwatched.emplace(nullptr);
+      count(store.block(i));
+    }
+    done += store.bytes_of(i);
+    breathe();
+  };
+  const auto show = [&] {
+    if (progress.is_none() || std::chrono::steady_clock::now() < next) return;
+    released.locked([&] { progress(done.load()); });
+    next = std::chrono::steady_clock::now() + 2 * kBreath;
+  };
+  in_parallel(store.blocks(), threads, work, show);
 }
 
+// The method `count` of every table: over texts or a store. A table that has no way of its own over
+// the blocks of a store gets their texts.
+template <class Table, class... More>
+void count(Table& table, nb::object documents, size_t threads, nb::object progress, More... more) {
+  const auto add = [&](const Block& block) {
+    if constexpr (requires { table.add(block, more...); }) {
+      table.add(block, more...);
+    } else {
+      std::string room;
+      table.add(block.texts(room), more...);
+    }
+  };
+  if (nb::isinstance<Store>(documents))
+    return count_blocks(add, nb::cast<const Store&>(documents), threads, progress);
+  count_all([&](const Texts& texts) { table.add(texts, more...); }, documents, threads);
+}
+
+// Where Python keeps temporary files.
+inline std::filesystem::path temporary_folder() {
+  const nb::object folder = nb::module_::import_("tempfile").attr("gettempdir")();
+  const std::string_view text = view(folder);
+  return std::u8string(text.begin(), text.end());
+}
+
+void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_lines(nb::module_& m);
+void bind_store(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);

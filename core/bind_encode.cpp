@@ -1,5 +1,5 @@
 // Encoders, and surveys of their encodings.
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "encode.hpp"
 #include "survey.hpp"
 
@@ -57,17 +57,41 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
 }
 
 void bind_surveys(nb::module_& m) {
+  nb::class_<Encoded>(m, "Encoded")
+      .def(
+          "__init__",
+          [](Encoded* self, uint64_t memory) { new (self) Encoded(temporary_folder(), memory); },
+          "memory"_a = 1 << 28,
+          "Encodings: in memory up to so many bytes, then in a temporary file.")
+      .def("__len__", [](const Encoded& self) { return self.store.totals().documents; });
+
   nb::class_<Survey>(m, "Survey")
       .def(nb::init<const Encoder&, int>(), "encoder"_a, "sketch_bits"_a, nb::keep_alive<1, 2>())
-      .def("count", &count<Survey>, "documents"_a, "threads"_a)
+      .def("count", &count<Survey, Encoded*>, "documents"_a, "threads"_a, "progress"_a = nb::none(),
+           "keep"_a.none() = nb::none(), "`keep` receives the encodings, for `Neighbours`.")
       .def("uses", [](const Survey& self) { return self.uses; })
-      .def("documents", [](const Survey& self) { return self.documents; });
+      .def("documents", [](const Survey& self) { return self.documents; })
+      .def("add", &Survey::add_counts, "uses"_a, "documents"_a,
+           "Adds what another survey with this encoder counted, but for its pairs.")
+      .def_prop_ro(
+          "pairs", [](Survey& self) { return self.pairs ? &*self.pairs : nullptr; },
+          nb::rv_policy::reference_internal, "Bounds for pairs of neighbouring entries.");
 
   nb::class_<Neighbours>(m, "Neighbours")
       .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())
-      .def("count", &count<Neighbours>, "documents"_a, "threads"_a)
+      .def(
+          "count",
+          [](Neighbours& self, nb::object documents, size_t threads, nb::object progress) {
+            if (!nb::isinstance<Encoded>(documents))
+              return count(self, documents, threads, progress);
+            count_blocks([&](const Block& block) { self.add_encoded(block); },
+                         nb::cast<const Encoded&>(documents).store, threads, progress);
+          },
+          "documents"_a, "threads"_a, "progress"_a = nb::none(),
+          "Over texts, a store, or the encodings that the survey kept.")
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
+  def_rows<Neighbours, &Neighbours::pairs>(m, "Neighbours");
 }
 
 }  // namespace

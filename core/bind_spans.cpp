@@ -1,5 +1,5 @@
 // Spans and their neighbours.
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "spans.hpp"
 
 namespace supratok {
@@ -11,7 +11,7 @@ void bind_spans(nb::module_& m) {
       .def("find", &SpanTable::find, "documents"_a, "words"_a, "floor"_a, Released(),
            "Adds the spans of the documents whose every pair may have been seen `floor` times. "
            "Returns how all sequences of words divide: spans, rare, not beginning, and by class.")
-      .def("count", &count<SpanTable>, "documents"_a, "threads"_a)
+      .def("count", &count<SpanTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def("take_counts", &SpanTable::take_counts,
            "The counts since the last call: spans, the documents with each, the documents with "
            "each group, sequences of 1, 2, ... letter words, documents.")
@@ -22,11 +22,12 @@ void bind_spans(nb::module_& m) {
   nb::class_<NeighbourTable>(m, "NeighbourTable")
       .def(nb::init<const SpanTable&, const Numbers&>(), "table"_a, "spans"_a,
            nb::keep_alive<1, 2>())
-      .def("count", &count<NeighbourTable>, "documents"_a, "threads"_a)
+      .def("count", &count<NeighbourTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def(
           "summary", [](const NeighbourTable& self) { return std::tuple_cat(self.summary()); },
           Released(),
           "By span: entropy and share of the most frequent neighbour, before and after it.");
+  def_rows<NeighbourTable, &NeighbourTable::neighbours>(m, "NeighbourTable");
 }
 
 }  // namespace supratok

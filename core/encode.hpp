@@ -60,6 +60,13 @@ class Encoder {
       for (uint32_t& id : fresh) id = ids_[id + 256];
   }
 
+  // Whether the rule is merges, and no two entries share a rank: then it can be applied in levels
+  // (levels.hpp), and this appends the entries that those before `limit` encode to; kNone: a byte.
+  bool has_levels() const { return !fewest_ && !merges_.ties(); }
+  void encode_before(std::string_view text, uint32_t limit, Numbers& entries) const {
+    merges_.encode_before(entries_, text, limit, entries);
+  }
+
   size_t count(std::string_view text) const {  // of tokens
     Scratch<uint32_t, 2> tokens(0);
     tokens.values.clear();
@@ -72,6 +79,7 @@ class Encoder {
     const uint32_t place = place_of(id);
     return place < 256 ? std::string_view(&bytes_[place], 1) : entries_.texts[place - 256];
   }
+  std::string_view text_of(uint32_t entry) const { return entries_.texts[entry]; }
   bool knows(uint32_t id) const { return place_of(id) < 256 + size(); }
   // The largest id known, plus one.
   uint32_t end_id() const {

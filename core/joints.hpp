@@ -30,17 +30,31 @@ class Joints {
   bool by_class() const { return by_class_; }  // how words are cut
 
   bool allow(const Word& left, const Word& right) const {
-    if (!left.joinable() || !right.joinable()) return false;
-    if (!numbers_ && (has_number(left) || has_number(right))) return false;
-    std::string_view text = left.text;
+    const uint8_t as_next = side_of_next(right);
+    return as_next && side_of_last(left) & as_next;
+  }
+
+  // Two words may share a token if and only if the sides that they show each other have a bit in
+  // common. A word's side as the second of two: which kind of border it makes, if any.
+  enum Side : uint8_t { kNone = 0, kPlain = 1, kSpaced = 2 };
+  uint8_t side_of_next(const Word& word) const {
+    if (!joins(word)) return kNone;
+    return word.spaced() ? kSpaced : kPlain;
+  }
+  // And as the first of two: the kinds of borders that it may have behind it.
+  uint8_t side_of_last(const Word& word) const {
+    if (!joins(word)) return kNone;
+    std::string_view text = word.text;
     int64_t kind = kinds_.count(take_last_char(text));
-    if (right.spaced() && kind & kSpacedEnd) return false;
+    const bool end = kind & kSpacedEnd;
     while (kind & kClosing && !text.empty()) kind = kinds_.count(take_last_char(text));
-    return !(kind & kStop || (right.spaced() && kind & kSpacedStop));
+    if (kind & kStop) return kNone;
+    return end || kind & kSpacedStop ? kPlain : kPlain | kSpaced;
   }
 
  private:
   enum Kind { kStop = 1, kSpacedStop = 2, kClosing = 4, kSpacedEnd = 8 };
+  bool joins(const Word& word) const { return word.joinable() && (numbers_ || !has_number(word)); }
   bool has_number(const Word& word) const {
     return by_class_ ? word.cls == CharClass::Number : has_class(word.text, CharClass::Number);
   }

@@ -59,6 +59,13 @@ class Merges {
                   : encode<false, false>(entries, text, kNone, out);
   }
 
+  // The same with the entries before `limit` alone; without ties.
+  size_t encode_before(const Entries& entries, std::string_view text, uint32_t limit,
+                       Numbers& out) const {
+    return encode<true, false>(entries, text, limit, out);
+  }
+  bool ties() const { return !ranks_.empty(); }
+
   struct Piece {
     uint32_t left = kNone, right = kNone;  // its parts
     uint32_t prefix = kNone;               // the longest entry that it begins with
@@ -67,7 +74,6 @@ class Merges {
   LargeVector<Piece> pieces;    // by entry
 
  private:
-  bool ties() const { return !ranks_.empty(); }
   // Without ties an entry's rank is its place in the list, and nothing is looked up.
   template <bool kTies>
   uint32_t rank(uint32_t entry) const {
@@ -156,10 +162,10 @@ class Merges {
 
   // Whether `left` and `right` may be neighbours. Undoes their last joins, latest first; at each
   // stage a join across the border must not come before the one just undone. Of two joins of equal
-  // rank the left one is made first. No join across this border ranks before `lowest`.
+  // rank the left one is made first. No join across this border ranks before `lowest`; those from
+  // `limit` on do not count.
   template <bool kTies>
-  bool fit(uint32_t left, uint32_t right, uint32_t lowest) const {
-    uint32_t limit = kNone;
+  bool fit(uint32_t left, uint32_t right, uint32_t lowest, uint32_t limit) const {
     while (limit > lowest) {
       if (rank<kTies>(joined(left, right)) < limit) return false;
       // Characters rank before all other entries: if the later one is a character, both are.
@@ -186,7 +192,7 @@ class Merges {
     return entry;
   }
 
-  // Uses only entries ranked before `limit`, while building.
+  // Uses only entries before `limit`, while `kBuilding`.
   template <bool kBuilding, bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
     Scratch<uint64_t, 0> scratch(text.size() / 64 + 1);
@@ -210,7 +216,8 @@ class Merges {
         const size_t next = at + entries.sizes[token];
         if (!(dead[next / 64] >> next % 64 & 1) &&
             (out.size() == fence ||
-             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])]))) {
+             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])],
+                        kBuilding && !kTies ? limit : kNone))) {
           out.push_back(token);
           at = next;
           break;

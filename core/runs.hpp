@@ -19,105 +19,240 @@ struct Pieces {
 
 // Counts runs. A run is kept as the places of its units in the list of known words, 32 bits each. A
 // unit is a known word or a known piece of another; any other word ends a run. The bounds for pairs
-// of words do not hold for pieces: where there are pieces, the table must `bound` the pairs of
-// units in a reading of its own, before it counts.
+// of words do not hold for pieces: where there are pieces, the pairs of units must be bounded in a
+// reading of its own (UnitBounds), before the table counts.
 class RunTable {
  public:
   RunTable(std::vector<std::string> known_words, const PairSketch& pairs, Joints joints,
-           uint32_t floor, Pieces pieces)
+           uint32_t floor, Pieces pieces, bool of_units)
       : known_(std::move(known_words)), pairs_(pairs), joints_(std::move(joints)), floor_(floor),
-        pieces_(std::move(pieces)) {}
+        pieces_(std::move(pieces)), of_units_(of_units) {}
 
   void add(const Texts& documents) {
-    static thread_local SharedCounts::Batch batch;
-    static thread_local Numbers units;               // of all runs found here, end to end
-    static thread_local std::vector<size_t> starts;  // of each run, among them
-    batch.clear();
-    units.clear();
-    starts.assign(1, 0);
-    const auto close = [&] {
-      if (units.size() - starts.back() > 1)
-        starts.push_back(units.size());
-      else
-        units.resize(starts.back());  // a unit by itself has nothing to join
-    };
+    Runs found;
     for (const std::string_view document : documents) {
-      each_unit(document, [&](uint32_t place, uint32_t bound) {
-        if (place == kNone || bound < floor_) close();
-        if (place != kNone) units.push_back(place);
-      });
-      close();
+      each_unit(document, [&](const Unit& unit) { found.units.push_back(bounded(unit)); });
+      cut(found);
     }
-    for (size_t i = 0; i + 1 < starts.size(); ++i)
-      batch.add(as_bytes(&units[starts[i]], starts[i + 1] - starts[i]), 1);
-    runs.add(batch);
+    add(found);
+  }
+  void add(const Block& block) {
+    if (block.by_class != joints_.by_class()) {
+      std::string room;
+      return add(block.texts(room));
+    }
+    Runs found;
+    const Words words(*this, block);
+    block.each_document([&](const Numbers& numbers) {
+      words.each_unit(numbers, [&](const Unit& unit) { found.units.push_back(bounded(unit)); });
+      cut(found);
+    });
+    add(found);
   }
 
-  // Bounds the pairs of units in `pairs`, and counts the units.
-  void bound(const Texts& documents, PairSketch& pairs, Counts& uses) {
-    Counts seen(uses.size());
-    PairSketch::Adder adder(pairs);
-    for (const std::string_view document : documents) {
-      uint32_t last = kNone;
-      each_unit(document, [&](uint32_t place, uint32_t bound) {
-        if (place != kNone) ++seen[place];
-        if (place != kNone && bound > 0) adder.add(last, place);
-        last = place;
-      });
-    }
-    const std::lock_guard guard(lock_);
-    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
+  // Whether bytes from outside can be a run.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() % sizeof(uint32_t) || bytes.size() < 2 * sizeof(uint32_t)) return false;
+    const Numbers units = as_numbers(bytes);
+    return *std::max_element(units.begin(), units.end()) < known_.size();
   }
-  // From now on these bounds hold for pairs of units, instead of those for pairs of words.
-  void use_bounds(std::unique_ptr<PairSketch> pairs) { unit_pairs_ = std::move(pairs); }
 
   SharedCounts runs;
   size_t known_words() const { return known_.size(); }
 
  private:
+  friend class UnitBounds;
   static constexpr uint32_t kNone = WordIndex::kNone;
 
-  // Calls visit(place, bound) for each unit of a document, where `bound` limits how often the unit
-  // was seen behind the one before; 0 if they may not join. A place of kNone ends a run.
+  // A unit of a document. A place of kNone ends a run. `joins`: it may join the unit before, which
+  // is known. `left` and `right` are the hashes of the words, for units that are whole words.
+  struct Unit {
+    uint32_t last, place;
+    bool joins, whole;
+    uint64_t left, right;
+  };
+
+  // What the table knows of a word: the place of its unit; or, where it is cut, of its pieces
+  // among all pieces.
+  struct Known {
+    uint32_t place = kNone, pieces = 0;
+    uint8_t as_last = 0, as_next = 0;
+  };
+  // `pieces` receives the number of its pieces and their places.
+  Known look_up(const Word& word, uint64_t hash, Numbers& pieces) const {
+    Known found;
+    found.as_last = joints_.side_of_last(word);
+    found.as_next = joints_.side_of_next(word);
+    if (word.joinable()) found.place = known_.find(word.text, hash);
+    if (found.place != kNone || !pieces_.cuts(word)) return found;
+    static thread_local Numbers ids;
+    ids.clear();
+    pieces_.encoder->encode(word.text, ids);
+    found.pieces = static_cast<uint32_t>(pieces.size()) + 1;
+    pieces.push_back(static_cast<uint32_t>(ids.size()));
+    for (const uint32_t id : ids) {
+      const std::string_view piece = pieces_.encoder->bytes_of(id);
+      pieces.push_back(known_.find(piece, hash_bytes(piece)));
+    }
+    return found;
+  }
+
+  // Goes through the units of a document, word by word.
+  template <class Visit>
+  struct Walk {
+    Visit& visit;
+    uint64_t hash = 0;      // of the word before
+    uint8_t as_last = 0;    // its side
+    uint32_t last = kNone;  // the unit before
+
+    void step(const Known& word, uint64_t next_hash, const Numbers& pieces) {
+      const bool joins = as_last & word.as_next;
+      if (word.pieces) {
+        const uint32_t* const first = &pieces[word.pieces];
+        for (uint32_t i = 0; i < first[-1]; ++i) unit(first[i], i > 0 || joins, false, 0);
+      } else {
+        unit(word.place, joins, true, next_hash);
+      }
+      hash = next_hash;
+      as_last = word.as_last;
+    }
+    void unit(uint32_t place, bool joins, bool whole, uint64_t next_hash) {
+      visit(Unit{last, place, joins && last != kNone, whole, hash, next_hash});
+      last = place;
+    }
+  };
   template <class Visit>
   void each_unit(std::string_view document, Visit visit) const {
-    constexpr uint32_t kUnbounded = 0xffffffffu;
-    static thread_local Numbers ids;
+    static thread_local Numbers pieces;
     WordReader reader(document, joints_.by_class());
-    Word before{};
-    uint64_t before_hash = 0;
-    uint32_t last = kNone;  // the unit before
-    const auto unit = [&](uint32_t place, bool may_join, uint32_t bound) {
-      if (unit_pairs_ && may_join && last != kNone && place != kNone)
-        bound = unit_pairs_->bound(last, place);
-      visit(place, may_join && last != kNone ? bound : 0);
-      last = place;
-    };
-    for (Word word; reader.next(word); before = word) {
+    Walk<Visit> walk{visit};
+    for (Word word; reader.next(word);) {
       const uint64_t hash = hash_bytes(word.text);
-      const uint32_t place = word.joinable() ? known_.find(word.text, hash) : kNone;
-      const bool may_join = last != kNone && joints_.allow(before, word);
-      if (place == kNone && pieces_.cuts(word)) {
-        ids.clear();
-        pieces_.encoder->encode(word.text, ids);
-        for (size_t i = 0; i < ids.size(); ++i) {
-          const std::string_view piece = pieces_.encoder->bytes_of(ids[i]);
-          unit(known_.find(piece, hash_bytes(piece)), i > 0 || may_join, kUnbounded);
-        }
-      } else {
-        const bool bounded = place != kNone && may_join && !unit_pairs_;
-        unit(place, may_join, bounded ? pairs_.bound(before_hash, hash) : kUnbounded);
-      }
-      before_hash = hash;
+      pieces.clear();
+      walk.step(look_up(word, hash, pieces), hash, pieces);
     }
   }
 
+  // The words of a block, each looked up once.
+  class Words {
+   public:
+    Words(const RunTable& table, const Block& block) {
+      for (const std::string_view text : block.words) hashes_.push_back(hash_bytes(text));
+      for (size_t i = 0; i < hashes_.size(); breathe(++i)) {
+        if (i + kAhead < hashes_.size()) table.known_.prefetch(hashes_[i + kAhead]);
+        Word word{};
+        WordReader(block.words[i], block.by_class).next(word);
+        words_.push_back(table.look_up(word, hashes_[i], pieces_));
+      }
+    }
+    template <class Visit>
+    void each_unit(const Numbers& numbers, Visit visit) const {
+      Walk<Visit> walk{visit};
+      for (const uint32_t number : numbers) walk.step(words_[number], hashes_[number], pieces_);
+    }
+
+   private:
+    std::vector<uint64_t> hashes_;
+    std::vector<Known> words_;
+    Numbers pieces_;
+  };
+
+  // A unit, and where its bound is; units without one join, or do not.
+  struct Bounded {
+    static constexpr size_t kJoins = ~size_t{0}, kEnds = kJoins - 1;
+    size_t bound;
+    uint32_t place;
+  };
+  Bounded bounded(const Unit& unit) const {
+    if (!unit.joins || unit.place == kNone) return {Bounded::kEnds, unit.place};
+    if (of_units_) return {pairs_.place(unit.last, unit.place), unit.place};
+    if (unit.whole) return {pairs_.place(unit.left, unit.right), unit.place};
+    return {Bounded::kJoins, unit.place};
+  }
+
+  struct Runs {
+    std::vector<Bounded> units;     // of the document
+    Numbers places;                 // of the units of all runs, end to end
+    std::vector<size_t> starts{0};  // of each run, among them
+  };
+  // Cuts the units of a document into runs.
+  void cut(Runs& found) const {
+    const auto close = [&] {
+      if (found.places.size() - found.starts.back() > 1)
+        found.starts.push_back(found.places.size());
+      else
+        found.places.resize(found.starts.back());  // a unit by itself has nothing to join
+    };
+    for (size_t i = 0; i < found.units.size(); ++i) {
+      if (i + kAhead < found.units.size() && found.units[i + kAhead].bound < Bounded::kEnds)
+        pairs_.prefetch(found.units[i + kAhead].bound);
+      const auto [bound, place] = found.units[i];
+      if (bound == Bounded::kEnds || (bound != Bounded::kJoins && pairs_.at(bound) < floor_))
+        close();
+      if (place != kNone) found.places.push_back(place);
+    }
+    close();
+    found.units.clear();
+  }
+  void add(const Runs& found) {
+    static thread_local SharedCounts::Batch batch;
+    batch.clear();
+    for (size_t i = 0; i + 1 < found.starts.size(); ++i)
+      batch.add(as_bytes(&found.places[found.starts[i]], found.starts[i + 1] - found.starts[i]), 1);
+    runs.add(batch);
+  }
+
+  static constexpr size_t kAhead = 16;
   WordIndex known_;
   const PairSketch& pairs_;
   Joints joints_;
   uint32_t floor_;
   Pieces pieces_;
-  std::unique_ptr<PairSketch> unit_pairs_;
+  bool of_units_;
+};
+
+// Bounds the pairs of a table's units, and counts the units.
+class UnitBounds {
+ public:
+  UnitBounds(const RunTable& table, PairSketch& pairs)
+      : uses(table.known_words()), table_(table), pairs_(pairs) {}
+
+  void add(const Texts& documents) {
+    Counts seen(uses.size());
+    PairSketch::Adder adder(pairs_);
+    for (const std::string_view document : documents)
+      table_.each_unit(document, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
+    add(seen);
+  }
+  void add(const Block& block) {
+    if (block.by_class != table_.joints_.by_class()) {
+      std::string room;
+      return add(block.texts(room));
+    }
+    Counts seen(uses.size());
+    PairSketch::Adder adder(pairs_);
+    const RunTable::Words words(table_, block);
+    block.each_document([&](const Numbers& numbers) {
+      words.each_unit(numbers, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
+    });
+    add(seen);
+  }
+
+  Counts uses;  // how often each known word was seen
+
+ private:
+  static void note(const RunTable::Unit& unit, Counts& seen, PairSketch::Adder& adder) {
+    if (unit.place == RunTable::kNone) return;
+    ++seen[unit.place];
+    if (unit.joins) adder.add(unit.last, unit.place);
+  }
+  void add(const Counts& seen) {
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
+  }
+
+  const RunTable& table_;
+  PairSketch& pairs_;
   std::mutex lock_;
 };
 

@@ -5,33 +5,72 @@
 // second counts those exactly that may have been seen often enough.
 #pragma once
 
-#include "encode.hpp"
+#include "levels.hpp"
 #include "pair_sketch.hpp"
-#include "text_counts.hpp"
 
 namespace supratok {
 
+// Documents as entries of an encoder, in the blocks of a store: for each token its entry plus one;
+// 0 is a byte.
+class Encoded {
+ public:
+  Encoded(std::filesystem::path folder, uint64_t memory) : store(std::move(folder), true, memory) {}
+  Store store;
+};
+
 class Survey {
  public:
+  static constexpr uint32_t kNone = Encoder::kNone;
+
   // With a sketch of 0 bits it ignores pairs.
   Survey(const Encoder& encoder, int sketch_bits)
       : uses(encoder.size()), documents(encoder.size()), encoder_(encoder) {
     if (sketch_bits) pairs.emplace(sketch_bits);
   }
 
-  void add(const Texts& texts) {
-    Counts seen(uses.size()), within(uses.size());
-    std::vector<size_t> last(uses.size());  // the last text, counted from 1, that held the entry
+  // `source` is texts or a block. `keep` receives the encodings.
+  template <class Source>
+  void add(const Source& source, Encoded* keep = nullptr) {
+    struct Tally {
+      uint32_t seen = 0, documents = 0, last = 0;  // the last document, from 1, that held the entry
+    };
+    std::vector<Tally> tallies(uses.size());
     std::optional<PairSketch::Adder> adder;
     if (pairs) adder.emplace(*pairs);
-    for (size_t t = 0; t < texts.size(); ++t)
-      each_entry(texts[t], [&](uint32_t before, uint32_t entry) {
-        if (entry == kNone) return;
-        ++seen[entry];
-        within[entry] += last[entry] != t + 1;
-        last[entry] = t + 1;
-        if (adder && before != kNone) adder->add(before, entry);
-      });
+    BlockWriter writer;
+    Sizes sizes;
+    uint32_t document = 0;
+    each_encoding(source, [&](const Numbers& entries) {
+      ++document;
+      uint32_t before = kNone;
+      for (size_t i = 0; i < entries.size(); ++i) {
+        if (i + kAhead < entries.size() && entries[i + kAhead] != kNone)
+          __builtin_prefetch(&tallies[entries[i + kAhead]], 1);
+        const uint32_t entry = entries[i];
+        if (keep) writer.add(entry == kNone ? 0 : entry + 1);
+        if (entry != kNone) {
+          Tally& tally = tallies[entry];
+          ++tally.seen;
+          tally.documents += tally.last != document;
+          tally.last = document;
+          if (adder && before != kNone) adder->add(before, entry);
+        }
+        before = entry;
+      }
+      writer.end_document();
+    });
+    if (keep) keep->store.add(writer.finish(sizes), sizes);
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < uses.size(); ++i) {
+      uses[i] += tallies[i].seen;
+      documents[i] += tallies[i].documents;
+    }
+  }
+
+  // Adds what another survey counted.
+  void add_counts(const Counts& seen, const Counts& within) {
+    if (seen.size() != uses.size() || within.size() != uses.size())
+      throw std::invalid_argument("as many counts as entries");
     const std::lock_guard guard(lock_);
     for (size_t i = 0; i < uses.size(); ++i) {
       uses[i] += seen[i];
@@ -39,27 +78,50 @@ class Survey {
     }
   }
 
-  static constexpr uint32_t kNone = Encoder::kNone;
-  // Calls visit(entry before, entry) for each token of the text; kNone is a byte, or no token.
+  // Calls visit(entries) for the encoding of each document; kNone is a byte.
   template <class Visit>
-  void each_entry(std::string_view text, Visit visit) const {
-    static thread_local Numbers ids;
-    ids.clear();
-    encoder_.encode(text, ids);
-    uint32_t before = kNone;
-    for (const uint32_t id : ids) {
-      const uint32_t place = encoder_.place_of(id);
-      const uint32_t entry = place < 256 ? kNone : place - 256;
-      visit(std::exchange(before, entry), entry);
+  void each_encoding(const Texts& texts, Visit visit) const {
+    Numbers entries;
+    for (const std::string_view text : texts) {
+      entries.clear();
+      encoder_.encode(text, entries);
+      for (uint32_t& entry : entries) {
+        const uint32_t place = encoder_.place_of(entry);
+        entry = place < 256 ? kNone : place - 256;
+      }
+      visit(static_cast<const Numbers&>(entries));
     }
+  }
+  template <class Visit>
+  void each_encoding(const Block& block, Visit visit) const {
+    if (!encoder_.has_levels()) {
+      std::string room;
+      return each_encoding(block.texts(room), visit);
+    }
+    Numbers entries;
+    Levels::Words words(levels(block.by_class), block);
+    block.each_document([&](const Numbers& numbers) {
+      entries.clear();
+      words.encode(numbers, entries);
+      visit(static_cast<const Numbers&>(entries));
+    });
   }
 
   Counts uses, documents;  // by entry
   std::optional<PairSketch> pairs;
 
  private:
+  const Levels& levels(bool by_class) const {
+    const std::lock_guard guard(lock_);
+    std::optional<Levels>& levels = levels_[by_class];
+    if (!levels) levels.emplace(encoder_, by_class);
+    return *levels;
+  }
+
+  static constexpr size_t kAhead = 12;
   const Encoder& encoder_;
-  std::mutex lock_;
+  mutable std::array<std::optional<Levels>, 2> levels_;
+  mutable std::mutex lock_;
 };
 
 // Counts the pairs of neighbouring entries that the survey may have seen `floor` times or more.
@@ -69,25 +131,36 @@ class Neighbours {
     if (!survey.pairs) throw std::invalid_argument("the survey has no sketch of pairs");
   }
 
-  void add(const Texts& texts) {
-    static thread_local SharedCounts::Batch batch;
-    std::vector<std::array<uint32_t, 2>> found;
-    for (const std::string_view text : texts)
-      survey_.each_entry(text, [&](uint32_t before, uint32_t entry) {
-        if (before != Survey::kNone && entry != Survey::kNone &&
-            survey_.pairs->bound(before, entry) >= floor_)
-          found.push_back({before, entry});
-      });
-    batch.clear();
-    for (const auto& pair : found) batch.add(as_bytes(pair.data(), 2), 1);
-    counts_.add(batch);
+  template <class Source>
+  void add(const Source& source) {
+    Pairs found;
+    survey_.each_encoding(source, [&](const Numbers& entries) { find(entries, found); });
+    add(found);
+  }
+  // A block of encodings, which the survey kept.
+  void add_encoded(const Block& block) {
+    Pairs found;
+    Numbers entries;
+    block.each_document([&](const Numbers& numbers) {
+      entries = numbers;
+      for (uint32_t& entry : entries) entry = entry ? entry - 1 : Survey::kNone;
+      find(entries, found);
+    });
+    add(found);
+  }
+
+  // Whether bytes from outside can be a pair.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() != 2 * sizeof(uint32_t)) return false;
+    const Numbers pair = as_numbers(bytes);
+    return std::max(pair[0], pair[1]) < survey_.uses.size();
   }
 
   // Left entries, right entries and counts of the pairs that were indeed seen so often: most
   // frequent first, equals by left, then right.
   std::tuple<Numbers, Numbers, Counts> rows() const {
     std::vector<std::tuple<int64_t, uint32_t, uint32_t>> found;
-    counts_.each([&](std::string_view key, int64_t count) {
+    pairs.each([&](std::string_view key, int64_t count) {
       const Numbers pair = as_numbers(key);
       if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
     });
@@ -102,10 +175,30 @@ class Neighbours {
     return {std::move(lefts), std::move(rights), std::move(counts)};
   }
 
+  SharedCounts pairs;
+
  private:
+  using Pairs = std::vector<std::array<uint32_t, 2>>;
+  void find(const Numbers& entries, Pairs& found) const {
+    const PairSketch& bounds = *survey_.pairs;
+    Scratch<size_t, 3> scratch(entries.size());
+    size_t* const places = scratch.values.data();
+    for (size_t i = 1; i < entries.size(); ++i)
+      bounds.prefetch(places[i] = bounds.place(entries[i - 1], entries[i]));
+    for (size_t i = 1; i < entries.size(); ++i)
+      if (entries[i - 1] != Survey::kNone && entries[i] != Survey::kNone &&
+          bounds.at(places[i]) >= floor_)
+        found.push_back({entries[i - 1], entries[i]});
+  }
+  void add(const Pairs& found) {
+    static thread_local SharedCounts::Batch batch;
+    batch.clear();
+    for (const auto& pair : found) batch.add(as_bytes(pair.data(), 2), 1);
+    pairs.add(batch);
+  }
+
   const Survey& survey_;
   uint32_t floor_;
-  SharedCounts counts_;
 };
 
 }  // namespace supratok

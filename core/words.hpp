@@ -5,7 +5,7 @@
 
 #include "joints.hpp"
 #include "pair_sketch.hpp"
-#include "text_counts.hpp"
+#include "store.hpp"
 
 namespace supratok {
 
@@ -16,38 +16,73 @@ class WordTable {
   WordTable(int sketch_bits, bool by_class, std::optional<Joints> joints)
       : pairs(sketch_bits), by_class_(by_class), joints_(std::move(joints)) {}
 
-  void add(const Texts& documents) {
+  // Also adds the documents to the store, if there is one.
+  void add(const Texts& documents, Store* store = nullptr) {
     static thread_local TextCounts local(true);
     static thread_local SharedCounts::Batch batch;
+    static thread_local BlockWriter writer;
     local.clear();
     batch.clear();
+    writer.clear();
     PairSketch::Adder adder(pairs);
+    Sizes sizes;
     for (const std::string_view document : documents) {
       uint64_t before = 0;  // the hash of the joinable word just before; 0: none
       each_text(document, [&](const Word& word) {
         const uint64_t hash = hash_bytes(word.text);
-        local.add(word.text, hash, 1);
+        const uint32_t number = local.add(word.text, hash, 1);
+        if (store) writer.add(number);
         if (word.joinable() && before) adder.add(before, hash);
         before = word.joinable() ? hash : 0;
       });
+      writer.end_document();
+      sizes.bytes += document.size();
     }
+    if (store) store->add(writer.finish(local, by_class_, sizes), sizes);
     local.each([&](std::string_view text, int64_t count) { batch.add(text, count); });
     words.add(batch);
   }
 
+  void add(const Block& block) {
+    std::string room;
+    if (joints_ || block.by_class != by_class_) return add(block.texts(room));
+    static thread_local SharedCounts::Batch batch;
+    std::vector<uint64_t> hashes;  // of joinable words, else 0
+    for (const std::string_view text : block.words) {
+      Word word{};
+      WordReader(text, by_class_).next(word);
+      hashes.push_back(word.joinable() ? hash_bytes(text) : 0);
+    }
+    Counts counts(block.words.size());
+    PairSketch::Adder adder(pairs);
+    block.each_document([&](const Numbers& numbers) {
+      uint64_t before = 0;
+      for (const uint32_t number : numbers) {
+        ++counts[number];
+        const uint64_t hash = hashes[number];
+        if (before && hash) adder.add(before, hash);
+        before = hash;
+      }
+    });
+    batch.clear();
+    for (size_t i = 0; i < counts.size(); ++i) batch.add(block.words[i], counts[i]);
+    words.add(batch);
+  }
+  bool counts_words() const { return !joints_; }
+
   // Words and counts: most frequent first; equals shorter first, then by code points.
-  using Rows = std::pair<Texts, Counts>;
+  struct Rows {
+    Texts texts;
+    Counts counts;
+    TextCounts copies;  // of the texts, if the table has none in memory
+  };
   Rows rows(int64_t least) const {  // seen at least so often
     return rows_if([&](std::string_view, int64_t count) { return count >= least; });
   }
   Rows rows_of_script(uint8_t script) const {
     return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
   }
-  Counts counts_of(const Texts& texts) const {
-    Counts counts;
-    for (const std::string_view text : texts) counts.push_back(words.find(text));
-    return counts;
-  }
+  Counts counts_of(const Texts& texts) const { return words.find_all(texts); }
   Counts totals() const {                                   // words by class
     Counts totals(static_cast<size_t>(CharClass::Extend));  // no word has this class
     words.each([&](std::string_view text, int64_t count) {
@@ -64,6 +99,9 @@ class WordTable {
     });
     return counts;
   }
+
+  // Whether a text from outside can be a word.
+  bool fits(std::string_view text) const { return !text.empty() && is_utf8(text); }
 
   SharedCounts words;
   PairSketch pairs;
@@ -89,19 +127,28 @@ class WordTable {
 
   template <class Keep>
   Rows rows_if(Keep keep) const {
+    Rows rows;
     std::vector<TextCount> found;
+    const auto collect = [&](std::string_view text, int64_t count) {
+      found.push_back({text, count});
+    };
+    const bool copied = words.spilled();
     words.each([&](std::string_view text, int64_t count) {
-      if (keep(text, count)) found.push_back({text, count});
+      if (!keep(text, count)) return;
+      if (copied)
+        rows.copies.add(text, hash_bytes(text), count);
+      else
+        collect(text, count);
     });
+    rows.copies.each(collect);
     sort(found, [](const TextCount& a, const TextCount& b) {
       if (a.count != b.count) return a.count > b.count;
       if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
       return a.text < b.text;
     });
-    Rows rows;
     for (const auto& [text, count] : found) {
-      rows.first.push_back(text);
-      rows.second.push_back(count);
+      rows.texts.push_back(text);
+      rows.counts.push_back(count);
     }
     return rows;
   }
@@ -120,6 +167,7 @@ class WordIndex {
       index_.add(hash_bytes(words_[place]), static_cast<uint32_t>(place));
   }
   size_t size() const { return words_.size(); }
+  void prefetch(uint64_t hash) const { index_.prefetch(hash); }
   uint32_t find(std::string_view word, uint64_t hash) const {
     return index_.find(hash, [&](uint32_t place) { return words_[place] == word; });
   }

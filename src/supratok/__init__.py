@@ -4,7 +4,8 @@ import supratok
 tokenizer = supratok.train("corpus/*.jsonl", vocab_size=32_000)
 tokenizer.tokens("as well as in New York")   # ['as well as', ' in', ' New York']
 
-The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`.
+The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`,
+`tokenize`.
 """
 
 from .common import interrupts as _  # noqa: F401  first: it watches the other imports
@@ -35,6 +36,7 @@ __all__ = [
     "mine",
     "prune",
     "refine",
+    "tokenize",
     "train",
 ]
 
@@ -45,6 +47,7 @@ _LATER = {
     "mine": "learn.mine",
     "prune": "learn.rework",
     "refine": "learn.rework",
+    "tokenize": "shards.make",
 }
 
 if TYPE_CHECKING:
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from .extending import extend
     from .learn.mine import mine
     from .learn.rework import prune, refine
+    from .shards.make import tokenize
 
     __version__: str
 else:

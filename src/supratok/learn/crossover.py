@@ -61,7 +61,7 @@ def count_that_fills(
 
     def fills(count: int) -> bool:
         kept = 0 if worths is None else int((worths >= count).sum())
-        return kept + table.pairs_at_least(count) // among >= room
+        return kept + table.pairs.at_least(count) // among >= room
 
     low, high = least, 2 * least
     while high < 1 << 31 and fills(high):  # few steps, for each reads all bounds

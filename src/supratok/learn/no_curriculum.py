@@ -12,21 +12,19 @@ import numpy as np
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import Stretches, TrainingText
 from ..recipe import Recipe
 from ..tokenizer import Token
 from .merging import Learnt, PhraseMerges, encodable, run_merges
-from .words import are_words, joints
+from .words import are_words
 
 
 def learn_at_once(
-    alphabet: list[Token], split: Split, recipe: Recipe, threads: int, progress: Progress
+    alphabet: list[Token], text: TrainingText, recipe: Recipe, threads: int, progress: Progress
 ) -> Learnt:
     """The alphabet and all merges. A token of one word is born "traditional", of several
     "multiword"."""
-    table, rules = _core.WordTable(1, recipe.scripts is not None, joints(recipe)), recipe.boundaries
-    table.count(split.texts("stretches"), threads)
-    progress.end(stretches=len(table))
+    table, rules = text.read(Stretches(recipe)), recipe.boundaries
     codes = [ord(token.text) for token in alphabet]
     sequences = _core.Sequences.of_words(table, codes)
     del table  # frees its memory

@@ -9,7 +9,7 @@ rest.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from ...common import _core
 from ...common.progress import Progress
+from ...readings import UNSPACED
 from ...recipe import Boundaries, Expressions, Recipe
 from ...tokenizer import BYTES
-from ..words import UNSPACED, Kind, script_of
+from ..words import Kind, script_of
 from .score import (
     Score,
     Spans,
@@ -30,7 +31,7 @@ from .score import (
 )
 from .stopwords import bare, is_letters, stopwords
 
-Documents = Callable[[], Iterator[str]]  # starts a new reading of the training documents
+Documents = Callable[[], Iterable[str]]  # starts a new reading of the training documents
 NONE = 2**32 - 1  # no word
 
 # Why a surface is invalid, by the class of the character that makes it so.
@@ -72,9 +73,8 @@ def find_candidates(
     span_table = _core.SpanTable(lexicon.words, lexicon.groups, lexicon.begins, max(2, most))
     stretches = span_table.find(held_out, table, options.min_count)
     report = _report_stretches(*stretches, len(span_table))
-    reading = _Reading(documents)
     rows, spans, in_documents, totals = _first_reading(
-        span_table, lexicon, held_out, reading, options, threads
+        span_table, lexicon, held_out, documents(), options, threads
     )
     reasons: Counter[str] = Counter({"rare": len(span_table) - len(rows)})
 
@@ -105,20 +105,8 @@ def find_candidates(
     texts = _texts(rows[:, 1:], lexicon.words)
     progress.end(spans=len(rows))
     report |= {"rejected": dict(sorted(reasons.items())), "scored": len(rows)}
-    return ScoredSpans(texts, spans, in_documents, scores, reading.characters, report)
-
-
-class _Reading:
-    """The training documents, their characters counted on the way."""
-
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-        self.characters = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for text in self._documents():
-            self.characters += len(text)
-            yield text
+    characters = int(table.characters().sum())
+    return ScoredSpans(texts, spans, in_documents, scores, characters, report)
 
 
 # --- Words
@@ -178,7 +166,7 @@ def _first_reading(
     table: _core.SpanTable,
     lexicon: Lexicon,
     held_out: list[str],
-    training: _Reading,
+    training: Iterable[str],
     options: Expressions,
     threads: int,
 ) -> tuple[NDArray[np.int64], Spans, NDArray[np.int64], Totals]:
