@@ -100,8 +100,11 @@ class Pairs {
     }
     template <class Visit>
     void each(Visit visit) {
-      for (Row& row : rows_)
+      size_t steps = 0;
+      for (Row& row : rows_) {
+        breathe(++steps);
         if (row.key != kFree) visit(row);
+      }
     }
 
    private:
