@@ -107,8 +107,8 @@ def test_the_core_reads_lines_from_addresses(memory: Any) -> None:
     with open_corpus("memory://*.jsonl.zst") as corpus:
         split = Split(corpus, None, 3, Progress())
         _core.WordTable(10).count(split.portions("words"), 3)
-        assert split.documents == 500 and corpus.bytes_read == corpus.bytes_total
-        assert len(list(split.texts("later"))) == split.training_documents
+        assert split.totals.documents == 500 and corpus.bytes_read == corpus.bytes_total
+        assert len(list(split.texts("later"))) == split.totals.training_documents
 
 
 class Page(http.server.SimpleHTTPRequestHandler):

@@ -83,7 +83,7 @@ def test_a_split_of_a_sample(tmp_path: Path) -> None:
                 table.count(split.portions("words"), threads)
                 training = sorted(split.texts("later"))
                 assert sorted(training + split.deciding_texts() + split.measuring_texts()) == sample
-                assert split.documents == 250
+                assert split.totals.documents == 250
                 found.append((training, table.rows()[0], table.rows()[1].tolist()))
     assert all(each == found[0] for each in found)
 
@@ -94,7 +94,7 @@ def test_a_share_of_its_own_or_none_is_held_out() -> None:
         training = [document.text for document in split.decide("first")]
         assert training == [text for text in TEXTS if not is_held_out(digest(text), share)]
         assert list(split.texts("later")) == training
-        assert split.held_out_documents == len(TEXTS) - len(training)
+        assert split.totals.held_out_documents == len(TEXTS) - len(training)
     for share in (-0.1, 1.0, 5):
         with pytest.raises(ValueError, match=f"hold_out={share}: must be a share from 0"):
             Split(open_corpus(TEXTS), None, 1, Progress(), hold_out=share)
@@ -119,4 +119,4 @@ def test_empty_and_failed_readings(tmp_path: Path) -> None:
     assert len(list(corpus)) == 1
     with open_corpus(path, max_documents=9, skip_bad=True) as corpus:
         split = Split(corpus, None, 1, Progress())
-        assert sum(1 for _ in split.decide("first")) == split.training_documents
+        assert sum(1 for _ in split.decide("first")) == split.totals.training_documents
