@@ -121,7 +121,7 @@ def test_one_value_over_several_lines(tmp_path: Path, start: bytes) -> None:
     path = write(tmp_path / "a.jsonl", start + as_json(TEXTS))
     other = write(tmp_path / "b.jsonl", as_json(["x"]))
     assert "a.jsonl" in check_same([path, other])
-    assert check_same([path, other], skip_bad=True)[2] == {"malformed JSON": 1}
+    assert check_same([path, other], skip_bad=True)[0].skipped == {"malformed JSON": 1}
 
 
 def test_faults_that_end_a_file(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_faults_that_end_a_file(tmp_path: Path) -> None:
         path = write(tmp_path / f"a.jsonl{packing}", packed[: len(packed) * 2 // 3])
         later = write(tmp_path / "b.jsonl", as_json(TEXTS))
         assert "truncated archive" in check_same([path, later])
-        assert check_same([path, later], skip_bad=True)[2] == {"truncated archive": 1}
+        assert check_same([path, later], skip_bad=True)[0].skipped == {"truncated archive": 1}
         path.write_bytes(b"no archive")
         assert "archive" in check_same([path, later])
     wide = write(tmp_path / "c.jsonl", "text".encode("utf-16"))
@@ -184,10 +184,18 @@ def test_small_corpora_and_empty_ones(tmp_path: Path, monkeypatch: pytest.Monkey
     )
     held_out = next(f"text {n}" for n in range(999) if _core.digest(f"text {n}") < 2**64 // 20)
     totals = check_same(write(tmp_path / "c.jsonl", as_json([held_out])))[0]
-    assert totals == (1, 1, 0)
+    assert (totals.documents, totals.training_documents, totals.held_out_documents) == (1, 1, 0)
     for fast in (False, True):
         feed(monkeypatch, as_json(TEXTS))
-        assert outcome(["-", str(write(tmp_path / "d.jsonl", as_json(["x"])))], fast)[0][0] == 6
+        assert (
+            outcome(["-", str(write(tmp_path / "d.jsonl", as_json(["x"])))], fast)[0].documents == 6
+        )
+
+
+def test_the_last_line_without_an_end(tmp_path: Path) -> None:
+    for data in (b'{"text": "a"}', b'\n{"text": "a"}', b'{"text": "b"}\n{"text": "a"}'):
+        found = check_same(write(tmp_path / "a.jsonl", data))
+        assert found[0].documents == data.count(b"text")
 
 
 def test_a_corpus_that_changes_is_noticed(tmp_path: Path) -> None:
@@ -240,7 +248,7 @@ before = peak()
 with open_corpus(sys.argv[1]) as corpus:
     split = Split(corpus, None, 2, Progress())
     _core.WordTable(10).count(split.portions("first"), 2)
-print(split.documents, peak() - before)
+print(split.totals.documents, peak() - before)
 """
 
 

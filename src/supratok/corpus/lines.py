@@ -35,6 +35,11 @@ def is_json_lines(part: Part) -> bool:
     return isinstance(part, File) and part.form == "jsonl"
 
 
+def is_sampled(text: str, limit: int | None) -> bool:
+    """Whether a text is in the sample with this limit (core/sample.hpp); None: all are."""
+    return limit is None or _core.sample_chance(_core.digest(text)) <= limit
+
+
 class Sifter:
     """Reads files of JSON lines. `hold_out` and `sample`: see `_core.Sieve`. `held_out` receives
     the texts that are held out, with their digests; the totals count what the core decided on."""
@@ -46,7 +51,7 @@ class Sifter:
         sample: int | None,
         held_out: Callable[[str, int], object],
     ) -> None:
-        self.reading, self._held_out = reading, held_out
+        self._reading, self._held_out, self._sample = reading, held_out, sample
         self._sieve = _core.Sieve(reading.text_key, LONGEST_RECORD, hold_out, sample)
         self.documents = self.held_out_documents = self.characters = 0
         self._first: tuple[Place, CorpusError] | None = None  # the first error
@@ -59,9 +64,9 @@ class Sifter:
 
         `reached` has the line of each file where to begin, or END; it follows what is yielded."""
         self._files = files
-        with _Ahead(files, self._sieve, self.reading, threads, list(reached)) as ahead:
+        with _Ahead(files, self._sieve, self._reading, threads, list(reached)) as ahead:
             for step in ahead:
-                self.reading.bytes_read += step.consumed
+                self._reading.bytes_read += step.consumed
                 reached[step.place[0]] = step.next_line
                 if isinstance(step.what, Exception):
                     self._fail(step)
@@ -71,7 +76,7 @@ class Sifter:
                 if self._first is not None:
                     ahead.stop_at(self._first[0])
         yield from self.late()
-        self.reading.line = None
+        self._reading.line = None
         if self._first is not None:
             raise self._first[1]
 
@@ -98,17 +103,17 @@ class Sifter:
             is_long = len(line.removesuffix(b"\n")) > LONGEST_RECORD
             name = f"{self._files[number].name}, line {line_number}"
             try:
-                document = read_line(None if is_long else without_end(line), name, self.reading)
+                document = read_line(None if is_long else without_end(line), name, self._reading)
             except CorpusError as error:
                 self._note((number, line_number), error)
             else:
-                if document is not None:
+                if document is not None and is_sampled(document.text, self._sample):
                     yield document
 
     def _fail(self, step: _Step) -> None:
         try:
             if isinstance(step.what, Fault):
-                self.reading.bad(step.name, step.what)
+                self._reading.bad(step.name, step.what)
             elif isinstance(step.what, OSError):
                 refuse(step.what, step.name)
             elif isinstance(step.what, Exception):
@@ -211,7 +216,7 @@ class _Ahead:
                 if (number, line) >= self._end:
                     return
                 consumed, told = own.bytes_read - told, own.bytes_read
-                after = line + (1 if portion is None else sum(b.count(b"\n") for b in portion))
+                after = line + _lines_in(portion)
                 if after <= start:
                     yield _Step((number, line), file.name, None, consumed, after)
                 elif portion is None:
@@ -226,6 +231,14 @@ class _Ahead:
             failure = error
         rest = own.bytes_read - told if size is None else size - told
         yield _Step((number, line), file.name, failure, rest, END)
+
+
+def _lines_in(portion: list[bytes] | None) -> int:
+    """How many lines; the last of a file may have no end."""
+    if portion is None:
+        return 1
+    last = next((block for block in reversed(portion) if block), b"\n")
+    return sum(block.count(b"\n") for block in portion) + (not last.endswith(b"\n"))
 
 
 def _from_line(portion: list[bytes], line: int, start: int) -> tuple[list[bytes], int]:

@@ -38,6 +38,8 @@ _LOGIN = {
     "gs": "gcloud auth application-default login",
     "hf": "hf auth login",
 }
+# What file systems call the version of a file, or the time of its latest change.
+_VERSIONS = ("ETag", "etag", "blob_id", "LastModified", "updated", "mtime", "created")
 _PAUSES = (0.5, 2.0)  # seconds, before a connection is opened again
 
 
@@ -50,6 +52,7 @@ class Url(NamedTuple):
 
     address: str
     bytes: int | None = None  # None: not known
+    version: str = ""  # changes with the file, where the server says so
 
     def __str__(self) -> str:
         return self.address
@@ -107,7 +110,8 @@ def _whole(name: str) -> str:
 
 
 def _url(files: Any, path: str, facts: dict[str, Any]) -> Url:
-    return Url(str(files.unstrip_protocol(path)), facts.get("size"))
+    known = (facts[name] for name in _VERSIONS if facts.get(name))
+    return Url(str(files.unstrip_protocol(path)), facts.get("size"), str(next(known, "")))
 
 
 def _connect(address: str) -> tuple[Any, str]:

@@ -47,9 +47,9 @@ class File(NamedTuple):
             refuse(error, self.path)
 
     def identity(self) -> list[object]:
-        """Its name, its size and, if it is known, when it last changed."""
+        """Its name, its size, and when it last changed or which version of it this is."""
         if isinstance(self.path, Url):
-            return [self.name, self.path.bytes, None]
+            return [self.name, self.path.bytes, self.path.version]
         try:
             found = self.path.stat()
         except OSError as error:

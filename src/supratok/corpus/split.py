@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,13 +150,17 @@ class Split:
         """What the first reading gives in so many seconds, or until it has ended. After that,
         `late` gives the rest of it, and `reached` says how far it is."""
         until = time.monotonic() + seconds
-        for item in self._items:
-            if isinstance(item, _core.Lines):
-                yield item
-            else:
-                yield from self._decide([item])
-            if time.monotonic() >= until and not self._corpus.is_inside:
-                return
+        try:
+            for item in self._items:
+                if isinstance(item, _core.Lines):
+                    yield item
+                else:
+                    yield from self._decide([item])
+                if time.monotonic() >= until and not self._corpus.is_inside:
+                    return
+        except BaseException:
+            self._items.close()  # ends its threads
+            raise
         self.ended = True
 
     def late(self) -> Iterator[Document]:
@@ -254,7 +258,7 @@ class Split:
             return False
         return self.curator is None or self.curator.keeps(text, code, record=False)
 
-    def _shown(self, phase: str, reading: Iterable[T]) -> Iterator[T]:
+    def _shown(self, phase: str, reading: Iterable[T]) -> Generator[T, None, None]:
         return shown_reading(self._corpus, reading, phase, self._progress)
 
     # --- What is held out

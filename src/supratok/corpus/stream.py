@@ -18,7 +18,7 @@ import glob
 import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import NamedTuple, NoReturn, TypeAlias, TypeVar
 
 from ..common import _core
@@ -27,7 +27,7 @@ from ..common.phases import Progress
 from ..common.threads import usable_threads
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
-from .lines import BEGIN, END, Sifter, is_json_lines
+from .lines import BEGIN, END, Sifter, is_json_lines, is_sampled
 from .paths import LeftOut, describe, expand, find_files
 from .readers import read_items, read_stdin
 from .reading import Document, Reading
@@ -77,7 +77,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
     def _documents_of(self, part: Part, reading: Reading) -> Iterator[Document]:
         lang = self._language(part)
         for document in part.read(reading):
-            if self._is_sampled(document.text):
+            if is_sampled(document.text, self.limit):
                 yield document if document.lang or not lang else Document(document.text, lang)
 
     def sifter(self, hold_out: int | None, held_out: Callable[[str, int], object]) -> Sifter:
@@ -110,8 +110,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         files = [part for part in parts.values() if isinstance(part, File)]
         for item in sifter.read(files, threads, reached):
             self.reached.update(zip(parts, reached, strict=True))
-            if isinstance(item, _core.Lines) or self._is_sampled(item.text):
-                yield item
+            yield item
         self.reached.update(dict.fromkeys(parts, END))
 
     def find_sample(self, threads: int | None = None, progress: Progress | None = None) -> None:
@@ -132,9 +131,6 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
             raise
         self.limit = sampler.limit()
         shown.end()
-
-    def _is_sampled(self, text: str) -> bool:
-        return self.limit is None or _core.sample_chance(_core.digest(text)) <= self.limit
 
     def start(self, reached: Mapping[int, int] | None = None) -> Reading:
         """Begin a new reading. `reached`, for `portions`: by the number of a part, the line where
@@ -246,7 +242,7 @@ T = TypeVar("T")
 
 def shown_reading(
     corpus: Corpus, reading: Iterable[T], phase: str, progress: Progress
-) -> Iterator[T]:
+) -> Generator[T, None, None]:
     """What a reading of the corpus yields, with progress."""
     sized = corpus.bytes_total is not None
     progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
