@@ -192,3 +192,63 @@ def test_other_tables_at_40_columns(verb: str, corpus: Path, tmp_path: Path) -> 
     lines = plain_lines(on_a_terminal(40, *command))
     first = "tokens" if verb == "count" else "count"
     assert any(re.fullmatch(rf"  {first}: [\d,]+", line) for line in lines)
+
+
+# --- train --dry-run
+
+
+def dry_run(corpus: Path | str, folder: Path, *more: str) -> str:
+    done = run(*train(corpus, folder / "t.json", "--dry-run", "--threads", "2", *more))
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout == b"" and list(folder.iterdir()) == []  # nothing is written
+    return done.stderr.decode()
+
+
+def test_a_dry_run_estimates_from_a_sample(corpus: Path, tmp_path: Path) -> None:
+    said = dry_run(corpus, tmp_path)
+    size = f"{corpus.stat().st_size / 1e3:.1f} kB"
+    assert re.fullmatch(
+        rf"corpus: {size} on disk, by a sample of {size}\n"
+        r"time: about 1 s on 2 cores, within a factor of two\nmemory: about 0\.2 GB\n"
+        r"disk: none, but for the tokenizer\n",
+        said,
+    )
+
+
+def test_a_dry_run_knows_where_documents_are_kept(corpus: Path, tmp_path: Path) -> None:
+    kept = dry_run(corpus, tmp_path, "--work", str(tmp_path / "work"))
+    assert re.search(r"disk: about \d+\.\d kB\n", kept)
+    assert "disk: none" in dry_run(corpus, tmp_path, "--reread", "--memory", "1GB")
+
+
+def test_a_dry_run_of_a_sample_takes_less(tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    for number in range(3):
+        lines = [json.dumps({"text": text}) for text in documents(number, 4000)]
+        path = tmp_path / "corpus" / f"{number}.jsonl"
+        path.write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "out").mkdir()
+
+    def disk(*more: str) -> float:
+        said = dry_run(tmp_path / "corpus", tmp_path / "out", "--work", "w", *more)
+        found = re.search(r"disk: about ([\d.]+) (kB|MB)", said)
+        assert found is not None
+        return float(found[1]) * (1 if found[2] == "kB" else 1000)
+
+    whole = disk()
+    assert whole / 4 < disk("--max-documents", "4000") < whole / 2
+    assert disk("--max-bytes", "100kB") == 35
+
+
+def test_a_dry_run_needs_text(corpus: Path, tmp_path: Path) -> None:
+    def said(*arguments: object) -> str:
+        done = run("train", *arguments, "--dry-run", "--out", tmp_path / "t.json", stdin=b"a\n")
+        assert done.returncode == 1
+        return done.stderr.decode()
+
+    assert "no size to estimate from" in said("-")
+    assert "--dry-run estimates from text" in said("--counts", corpus)
+    (tmp_path / "bad.jsonl").write_text('{"text": 5}\n')
+    assert "bad.jsonl, line 1" in said(tmp_path / "bad.jsonl")
+    (tmp_path / "bad.jsonl").write_text("")
+    assert "the corpus is empty" in said(tmp_path / "bad.jsonl")

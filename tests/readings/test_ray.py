@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -18,8 +17,6 @@ from supratok import CorpusError, Recipe
 from supratok.common import packages
 from supratok.readings import ray as ray_engine
 from texts import multilingual, prose
-
-HERE = "127.0.0.1"
 
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,17 +49,15 @@ def cluster() -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     # Tasks import what this process imports.
-    paths = os.pathsep.join([str(Path(supratok.__file__).parents[1])])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", paths)
+        patch.setenv("PYTHONPATH", str(Path(supratok.__file__).parents[1]))
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        common = {"include_dashboard": False, "node_ip_address": HERE}
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **common})
-        made.workers = [made.add_node(num_cpus=1, node_ip_address=HERE) for _ in range(3)]
-        supratok_address = made.address
+        head = {"num_cpus": 0, "include_dashboard": False}
+        made = Cluster(initialize_head=True, head_node_args=head)
+        made.workers = [made.add_node(num_cpus=1) for _ in range(3)]
         try:
-            ray_engine.start_ray(supratok_address)
+            ray_engine.start_ray(made.address)
             yield made
         finally:
             ray.shutdown()

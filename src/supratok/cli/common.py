@@ -142,16 +142,17 @@ class Job:
         self._events = Events(sys.stderr) if args.json else None
         self.speaks = not (args.quiet or args.json)  # to people
         self.files = paths(args.files)
+        self.reading = reading_of(args)
         self.options: dict[str, Any] = {
             "threads": args.threads,
             "progress": self._events or not args.quiet,
-            **reading_of(args),
+            **self.reading,
         }
 
     @functools.cached_property
     def corpus(self) -> Corpus:
         """The files of the corpus; nothing is read from it."""
-        with open_corpus(self.files, **reading_of(self._args)) as corpus:
+        with open_corpus(self.files, **self.reading) as corpus:
             return corpus
 
     def reads(self, *others: Path | None) -> Iterator[str | Path | None]:

@@ -13,7 +13,7 @@ from .common import Job
 FACTOR = "within a factor of two"
 
 
-def announce_training(job: Job, recipe: Recipe, *, sample: bool = False) -> None:
+def announce_training(job: Job, recipe: Recipe) -> None:
     """Print what training takes. Standard input has no known size, and no line."""
     from ..learn.estimate import estimate_training, text_bytes
 
@@ -27,6 +27,34 @@ def announce_training(job: Job, recipe: Recipe, *, sample: bool = False) -> None
         f"{_corpus(on_disk, text)}; training takes about {rough_time(seconds)} and"
         f" {rough_size(peak)} of memory on {count(workers, 'core')}, {FACTOR}"
     )
+    warn_of_memory(peak)
+
+
+def estimate_from_sample(
+    job: Job, recipe: Recipe, *, most_documents: float, most_bytes: float, in_memory: int
+) -> None:
+    """Print what training takes, as measured on a sample of the corpus; writes nothing."""
+    from ..learn.estimate import estimate_disk, estimate_training
+    from ..learn.sample import take_sample
+
+    sizes = job.corpus.sizes()
+    if not sizes:
+        raise ValueError("standard input has no size to estimate from; pass files")
+    on_disk, workers = sizes.total(), usable_threads(job.options["threads"])
+    sample = take_sample(job.corpus.files, job.reading)
+    if not sample.documents:
+        job.corpus.refuse_empty()
+    text = min(on_disk * sample.unpacked, most_bytes, most_documents * sample.mean)
+    seconds, peak = estimate_training(text, recipe, workers)
+    disk = estimate_disk(text, in_memory)
+    note(
+        f"{_corpus(on_disk, on_disk * sample.unpacked)}, by a sample of {rough_size(sample.bytes)}"
+    )
+    note(
+        f"time: about {rough_time(seconds * sample.slowness)} on {count(workers, 'core')}, {FACTOR}"
+    )
+    note(f"memory: about {rough_size(peak)}")
+    note(f"disk: about {rough_size(disk)}" if disk else "disk: none, but for the tokenizer")
     warn_of_memory(peak)
 
 

@@ -11,6 +11,7 @@ supratok train --counts all.counts --out my.json                             # n
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import warnings
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing import Any
 
 from ..common.files import STANDARD_OUTPUT
 from ..corpus import Languages
-from ..readings.open import ENGINES
+from ..readings import Keeping
+from ..readings.open import ENGINES, keeping_for
 from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
 from ..tokenizer import Tokenizer
 from ..train import ShortVocabularyWarning, shortfall, train, train_from_counts
@@ -30,7 +32,7 @@ from .common import (
     check_writable,
     split_of,
 )
-from .estimate import announce_training
+from .estimate import announce_training, estimate_from_sample
 from .summary import summary_of
 
 # Choice: bytes of files from which on a run keeps its work, unless told.
@@ -143,10 +145,11 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("name the files to train on, or --counts; one of them")
     job = Job(args)
     check_writable(args.out, [*args.counts, args.recipe] if args.counts else job.reads(args.recipe))
-    if not args.counts:
-        announce_training(job, recipe, sample=args.dry_run)
     if args.dry_run:
+        _dry_run(args, job, recipe)
         return
+    if not args.counts:
+        announce_training(job, recipe)
     learn = _from_counts if args.counts else _from_text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
@@ -156,10 +159,32 @@ def run(args: argparse.Namespace) -> None:
     job.save(tokenizer, "learnt", summary_of(tokenizer))
 
 
+def _dry_run(args: argparse.Namespace, job: Job, recipe: Recipe) -> None:
+    if args.counts:
+        raise ValueError("--dry-run estimates from text; training from --counts takes less")
+    in_memory = Keeping().documents
+    if args.memory:
+        with keeping_for(args.memory) as keeping:
+            in_memory = keeping.documents
+    if args.work or _default_work(args, job):
+        in_memory = 0
+    if args.reread or args.engine != "local":
+        in_memory = sys.maxsize
+    split = split_of(args)
+    estimate_from_sample(
+        job, recipe, most_documents=split["max_documents"] or math.inf,
+        most_bytes=split["max_bytes"] or math.inf, in_memory=in_memory,
+    )  # fmt: skip
+
+
 def _from_text(args: argparse.Namespace, job: Job, recipe: Recipe) -> Tokenizer:
     lang = _languages(args.lang or [])
     work = args.work or _default_work(args, job)
     if work is not None:
+        if work.resolve() in args.out.resolve().parents:
+            raise ValueError(
+                f"--out {args.out}: lies in the work folder, which is removed at the end"
+            )
         args.interrupted = f"interrupted; {work} keeps what is done, and the same command goes on"
     return train(
         job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang, **split_of(args),

@@ -61,7 +61,7 @@ def merged_about(abouts: Sequence[tuple[Path, About]]) -> About:
     found_in: dict[str, Path] = {}
     totals: Totals = {}
     for path, about in abouts:
-        for what in ("kind", "fingerprint", "facts"):
+        for what in ("kind", "facts", "fingerprint"):
             _refuse_other(what, first_path, getattr(first, what), path, getattr(about, what))
         for identity, name in about.sources.items():
             if identity in sources:

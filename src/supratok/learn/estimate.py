@@ -33,6 +33,9 @@ _EXPRESSIONS = _Cost(0.5, 0.07, 0.0)
 # unique words and phrases grow more slowly than the text, so that this is too much beyond 1 GB.
 _PROGRAM, _BYTES = 200_000_000, 2.5
 
+# Bytes of a document as numbers of words (core/store.hpp), for a byte of its text.
+_KEPT = 0.35
+
 # Bytes of text for a byte on disk, measured on the same documents.
 _UNPACKED = {".gz": 2.5, ".bz2": 3.1, ".xz": 2.9, ".zst": 3.0, ".parquet": 2.0}
 
@@ -48,6 +51,13 @@ def estimate_training(text_bytes: float, recipe: Recipe, threads: int) -> Estima
     start, serial, parallel = map(sum, zip(*parts, strict=True))
     seconds = start + text_bytes / 1e6 * (serial + parallel / threads)
     return Estimate(seconds, int(_PROGRAM + _BYTES * text_bytes))
+
+
+def estimate_disk(text_bytes: float, in_memory: int) -> int:
+    """Bytes of the files that keep the documents as numbers of words, if they take more than so
+    many bytes of memory."""
+    kept = int(_KEPT * text_bytes)
+    return kept if kept > in_memory else 0
 
 
 def text_bytes(sizes: Mapping[str, int]) -> float:

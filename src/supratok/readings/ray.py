@@ -26,8 +26,8 @@ from .text import TrainingText, Words
 if TYPE_CHECKING:
     from ray import ObjectRef
 
-    # By a result that tells the end of a task: its file, and how many bytes of text it counts.
-    _Tasks = dict[ObjectRef[int], tuple[ObjectRef[bytes], int]]
+    # By the error of a task, or None: its file, and how many bytes of text it counts.
+    _Tasks = dict[ObjectRef[Exception | None], tuple[ObjectRef[bytes], int]]
 
 _MERGED = 8  # counts files that one task merges
 _RETRIES = 20  # of a task whose machine dies
@@ -89,10 +89,13 @@ class RayText(TrainingText):
         import ray
 
         @ray.remote(num_cpus=self._threads, num_returns=2, max_retries=_RETRIES)
-        def counted(part: Part) -> tuple[int, bytes]:
+        def counted(part: Part) -> tuple[Exception | None, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
-                count(part, out := Path(folder, "part.counts"))
-                return len(part.files), out.read_bytes()
+                try:
+                    count(part, out := Path(folder, "part.counts"))
+                except (ValueError, OSError, MemoryError) as error:  # not one of Ray's: it is ours
+                    return error, b""
+                return None, out.read_bytes()
 
         task: Any = counted  # typed with one result
 
@@ -115,19 +118,20 @@ class RayText(TrainingText):
         import ray
 
         @ray.remote(num_cpus=1, num_returns=2, max_retries=_RETRIES)
-        def merged(*files: bytes) -> tuple[int, bytes]:
+        def merged(*files: bytes) -> tuple[None, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
                 paths = [Path(folder, f"{number}.counts") for number in range(len(files))]
                 for path, data in zip(paths, files, strict=True):
                     path.write_bytes(data)
                 merge_counts(paths, out := Path(folder, "sum.counts"))
-                return len(files), out.read_bytes()
+                return None, out.read_bytes()
 
         task: Any = merged
         waiting, ready, done = list(tasks), list[Any](), 0
         while waiting:
             (finished,), waiting = ray.wait(waiting, num_returns=1)
-            _result(finished)  # raises the error of the task
+            if (error := _result(finished)) is not None:
+                raise error
             file, size = tasks.pop(finished)
             done += size
             self._progress.at(done)
@@ -154,7 +158,9 @@ def start_ray(address: str | None) -> None:
 
     if not ray.is_initialized():
         try:
-            ray.init(address=address, include_dashboard=False, log_to_driver=False)
+            ray.init(
+                address=address, include_dashboard=False, log_to_driver=False, logging_level="error"
+            )
         except (ConnectionError, RuntimeError) as error:
             raise ValueError(
                 f"address={address!r}: no Ray cluster answers there ({_first_line(error)}); start"
@@ -163,13 +169,11 @@ def start_ray(address: str | None) -> None:
 
 
 def _result(reference: ObjectRef[Any]) -> Any:
-    """What a task returns. Its error is raised as it was there, without a traceback of Ray."""
+    """What a task returns."""
     import ray
 
     try:
         return ray.get(reference)
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
     except ray.exceptions.RayError as error:
         raise ValueError(f"Ray could not count ({_first_line(error)})") from error
 
