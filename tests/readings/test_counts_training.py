@@ -16,6 +16,7 @@ from read_texts import RECIPES, learnt, write_lines
 import supratok
 from supratok import Recipe
 from supratok.common.progress import Progress
+from supratok.corpus.split import digest, is_held_out
 from supratok.counts import About, merge_counts, split_words, word_rows, write_counts
 from supratok.readings.files import NotCounted
 from supratok.readings.local import Keeping
@@ -29,19 +30,13 @@ def parts(folder: Path) -> list[Path]:
     """Four parts of very different sizes: one has no documents, one has one that is held out."""
     texts = prose(3, 200) + multilingual(3, 120) + corpus(3, 40)
     random.Random(3).shuffle(texts)
-    held_out = next(text for text in texts if supratok_holds_out(text))
+    held_out = next(text for text in texts if is_held_out(digest(text)))
     return [
         write_lines(folder / "a.jsonl", texts[:300], "  "),
         write_lines(folder / "b.jsonl.zst", texts[300:]),
         write_lines(folder / "c.jsonl", []),
         write_lines(folder / "d.jsonl", [held_out]),
     ]
-
-
-def supratok_holds_out(text: str) -> bool:
-    from supratok.corpus.split import digest, is_held_out
-
-    return is_held_out(digest(text))
 
 
 def words_of(files: list[Path], recipe: Recipe, folder: Path, **more: Any) -> list[Path]:
@@ -129,8 +124,9 @@ def test_counted_by_other_processes_and_merged_in_any_order(tmp_path: Path) -> N
 
 def test_what_reads_the_text_itself_is_named(tmp_path: Path) -> None:
     files = parts(tmp_path / "corpus")
-    with pytest.raises(ValueError, match="reads the text itself: train on the text"):
-        in_rounds(files, RECIPES["paper"], tmp_path, merged=True)
+    counts = words_of(files[:1], RECIPES["paper"], tmp_path)
+    with pytest.raises(ValueError, match="expression pass reads the text itself: train on the"):
+        from_counts(counts, RECIPES["paper"], tmp_path / "c.json")
 
 
 # --- What does not add up ----------------------------------------------------------------------

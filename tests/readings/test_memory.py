@@ -105,7 +105,7 @@ def test_a_bad_share_is_refused(share: float) -> None:
 
 @pytest.mark.parametrize("sample", [{"max_documents": 90}, {"max_bytes": 7000}])
 def test_a_sample_does_not_depend_on_order_or_files(
-    sample: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sample: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = prose(6, 300)
     recipe = Recipe(vocab_size=400)

@@ -30,12 +30,13 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_options_that_do_not_fit(tmp_path: Path) -> None:
     def why(**options: Any) -> str:
         with pytest.raises(ValueError) as caught:
-            supratok.train(["a text"], vocab_size=300, progress=False, **options)
+            supratok.train(["a text"], progress=False, **options)
         return str(caught.value)
 
     assert "must be one of local, ray" in why(engine="spark")
     assert "pass engine='ray'" in why(address="auto")
     assert "keeps no work" in why(engine="ray", work=tmp_path / "work")
+    assert "expression pass reads the text" in why(engine="ray", recipe=RECIPES["paper"])
     assert not (tmp_path / "work").exists()
 
 
@@ -54,7 +55,7 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         head = {"num_cpus": 0, "include_dashboard": False}
-        made = Cluster(initialize_head=True, head_node_args=head)
+        made: Any = Cluster(initialize_head=True, head_node_args=head)
         made.workers = [made.add_node(num_cpus=1) for _ in range(3)]
         try:
             ray_engine.start_ray(made.address)
@@ -129,10 +130,3 @@ def test_an_error_of_a_task_is_told_as_here(cluster: Any, tmp_path: Path) -> Non
     assert "b.jsonl, line 4" in said[0]
     command = ["train", *files, "--vocab-size", 300, "--out", tmp_path / "t.json", "--quiet"]
     assert said[0] in refused(*command, "--engine", "ray", "--address", cluster.address)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_a_pass_over_the_text_is_refused(cluster: Any, files: list[Path]) -> None:
-    with pytest.raises(ValueError, match="which the engine 'ray' does not do"):
-        supratok.train(files, RECIPES["paper"], progress=False, engine="ray")

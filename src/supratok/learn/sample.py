@@ -46,14 +46,14 @@ class Sample(NamedTuple):
 
 def take_sample(files: Sequence[str], options: Mapping[str, Any]) -> Sample:
     """Read and count the beginnings of files. `options`: of `open_corpus`."""
-    until, total = time.monotonic() + _SECONDS, Sample(0, 0, 0, 0.0)
+    until, samples = time.monotonic() + _SECONDS, list[Sample]()
     table = _core.WordTable(20)
     for file in files[:: -(-len(files) // _FILES)]:
-        found = _beginning(file, options, table, until)
-        total = Sample(*map(sum, zip(total, found, strict=True)))
+        samples.append(_beginning(file, options, table, until))
         if time.monotonic() > until:
             break
-    return total
+    read, size, documents, seconds = map(sum, zip(*samples, strict=True))
+    return Sample(int(read), int(size), int(documents), seconds)
 
 
 def _beginning(

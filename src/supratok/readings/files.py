@@ -25,7 +25,7 @@ from ..recipe import Recipe
 from .first import FirstReading
 from .plans import SplitRule, fingerprint
 from .reading import Reading, Room, Table
-from .text import TrainingText, Words
+from .text import TrainingText, Words, refuse_rereading
 
 
 class NotCounted(ValueError):
@@ -57,6 +57,7 @@ class CountedText(TrainingText):
         self._sources = _sources_of(self._words)
 
     def words(self, recipe: Recipe) -> Words:
+        refuse_rereading(recipe)
         share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
         self._rule = SplitRule(recipe.curation, share)
         first = FirstReading(recipe, recipe.curation, self._room, share)
@@ -82,9 +83,7 @@ class CountedText(TrainingText):
         return table
 
     def again(self, phase: str) -> NoReturn:
-        raise ValueError(
-            f"the pass '{phase}' reads the text itself: train on the text, or without this pass"
-        )
+        raise AssertionError(phase)  # refused at the start
 
 
 def _sources_of(files: list[CountsFile]) -> Mapping[str, str]:

@@ -16,7 +16,7 @@ from ..corpus.curate import find_thresholds
 from ..recipe import Recipe
 from .local import Keeping, LocalText
 from .reading import Room
-from .text import TrainingText
+from .text import TrainingText, refuse_rereading
 from .work import Work
 
 ENGINES = ("local", "ray")
@@ -71,6 +71,7 @@ def open_text(
         from .ray import RayText, start_ray
         from .tally import parts_of
 
+        refuse_rereading(recipe)
         start_ray(address)
         curation = recipe.curation and find_thresholds(corpus, recipe.curation, threads, progress)
         corpus.find_sample(threads, progress)

@@ -7,6 +7,7 @@ The sums stay the same, since every part counts once, whoever counts it.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -144,10 +145,7 @@ class RayText(TrainingText):
         return ready
 
     def again(self, phase: str) -> NoReturn:
-        raise ValueError(
-            f"the pass '{phase}' reads the text itself, which the engine 'ray' does not do;"
-            " use the engine 'local', or a recipe without expressions"
-        )
+        raise AssertionError(phase)  # refused at the start
 
 
 def start_ray(address: str | None) -> None:
@@ -159,7 +157,10 @@ def start_ray(address: str | None) -> None:
     if not ray.is_initialized():
         try:
             ray.init(
-                address=address, include_dashboard=False, log_to_driver=False, logging_level="error"
+                address=address,
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
             )
         except (ConnectionError, RuntimeError) as error:
             raise ValueError(

@@ -24,6 +24,15 @@ class LanguageWords:
 Words = tuple[_core.WordTable, dict[str, LanguageWords]]
 
 
+def refuse_rereading(recipe: Recipe) -> None:
+    """Where the text is elsewhere, refuse a recipe that reads it for more than counts."""
+    if recipe.expressions is not None and recipe.crossover != 1.0:
+        raise ValueError(
+            "the expression pass reads the text itself: train on the text, with engine='local', or"
+            " by a recipe without expressions"
+        )
+
+
 class TrainingText(ABC):
     """`words` comes first; totals and samples are there when it returns."""
 
