@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from ..common.progress import Progress
 from ..corpus.split import HOLD_OUT
-from ..counts import CountsFile, read_counts
+from ..counts import CountsFile, merged_about, read_counts
 from ..recipe import Recipe
 from .first import FirstReading
 from .plans import SplitRule, fingerprint
@@ -58,6 +58,7 @@ class CountedText(TrainingText):
         share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
         self._rule = SplitRule(recipe.curation, share)
         first = FirstReading(recipe, recipe.curation, self._room, share)
+        _refuse_what_does_not_add_up(self._words)
         self._progress.start("words")
         for file in self._words:
             first.add(file)
@@ -75,6 +76,7 @@ class CountedText(TrainingText):
         files = self._files.get(fingerprint(reading))
         if not files:
             raise NotCounted(reading, self._rule)
+        _refuse_what_does_not_add_up(files)
         self._progress.start(reading.phase)
         table = reading.table(self._room)
         for file in files:
@@ -86,3 +88,8 @@ class CountedText(TrainingText):
         raise ValueError(
             f"the pass '{phase}' reads the text itself: train on the text, or without this pass"
         )
+
+
+def _refuse_what_does_not_add_up(files: list[CountsFile]) -> None:
+    """Files that count the same text, say: it would count twice."""
+    merged_about([(file.path, file.about) for file in files])

@@ -142,7 +142,9 @@ class FirstReading:
         totals = self.totals
         for name in ("documents", "training_documents", "held_out_documents", "characters"):
             setattr(totals, name, getattr(totals, name) + sums.get(name, 0))
-        totals.skipped = dict(sorted((Counter(totals.skipped) + Counter(sums["skipped"])).items()))
+        totals.skipped = dict(
+            sorted((Counter(totals.skipped) + Counter(sums.get("skipped", {}))).items())
+        )
         for member in counted.sizes:
             if member.startswith(_LANGUAGE):
                 name = member.removeprefix(_LANGUAGE).removesuffix(".rows")
