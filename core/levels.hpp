@@ -18,6 +18,7 @@
 #include <queue>
 
 #include "encode.hpp"
+#include "remember.hpp"
 #include "store.hpp"
 
 namespace supratok {
@@ -107,7 +108,9 @@ class Levels {
     void add_tokens(std::string_view text, uint64_t hash) {
       const size_t start = tokens_.size();
       tokens_.push_back(0);
-      levels_.recall(text, hash, tokens_);
+      levels_.several_.append(text, hash, tokens_, [&] {
+        levels_.encoder_.encode_before(text, levels_.limit_, tokens_);
+      });
       tokens_[start] = static_cast<uint32_t>(tokens_.size() - start - 1);
     }
     // Whether a token of level 1 may cross the border between two words.
@@ -130,37 +133,6 @@ class Levels {
     uint64_t key = ~uint64_t{0};
     uint32_t entry = kNone;  // that the two tokens make, or they are only neighbours inside one
   };
-
-  // Words of several tokens that were met before, as far as they fit. They come again in other
-  // blocks.
-  struct Memory {
-    static constexpr size_t kMost = 1 << 13;
-    std::mutex lock;
-    TextCounts words;  // the count of a word is the place of its tokens: their number, then they
-    Numbers tokens;
-  };
-  // Appends the tokens of level 1 of a word.
-  void recall(std::string_view text, uint64_t hash, Numbers& out) const {
-    Memory& memory = memories_[hash >> 58];
-    const size_t start = out.size();
-    {
-      const std::lock_guard guard(memory.lock);
-      if (const int64_t place = memory.words.find(text, hash)) {
-        const uint32_t* const found = &memory.tokens[static_cast<size_t>(place)];
-        out.insert(out.end(), found, found + found[-1]);
-        return;
-      }
-    }
-    encoder_.encode_before(text, limit_, out);
-    const std::lock_guard guard(memory.lock);
-    if (memory.words.size() >= Memory::kMost || text.size() > 64 || memory.words.find(text, hash))
-      return;
-    memory.tokens.push_back(static_cast<uint32_t>(out.size() - start));
-    const auto place = static_cast<int64_t>(memory.tokens.size());
-    memory.tokens.insert(memory.tokens.end(), out.begin() + static_cast<ptrdiff_t>(start),
-                         out.end());
-    memory.words.add(text, hash, place);
-  }
 
   static bool is_one_word(std::string_view text, bool by_class) {
     Word word{};
@@ -294,11 +266,11 @@ class Levels {
   static constexpr size_t kAhead = 12;
   const Encoder& encoder_;
   uint32_t limit_ = 0;
-  FlatIndex whole_;           // the entries of level 1: each encodes to itself
-  std::vector<bool> inside_;  // by two bytes: the end and the lead of characters in such an entry
-  FlatCounts pairs_;          // the same by character
-  LargeVector<Slot> slots_;   // pairs of tokens, of level 2
-  mutable std::array<Memory, 64> memories_;  // by hash
+  FlatIndex whole_;             // the entries of level 1: each encodes to itself
+  std::vector<bool> inside_;    // by two bytes: the end and the lead of characters in such an entry
+  FlatCounts pairs_;            // the same by character
+  LargeVector<Slot> slots_;     // pairs of tokens, of level 2
+  mutable Remembered several_;  // words of several tokens
 };
 
 }  // namespace supratok

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "encode.hpp"
+#include "remember.hpp"
 #include "words.hpp"
 
 namespace supratok {
@@ -85,16 +86,21 @@ class RunTable {
     found.as_next = joints_.side_of_next(word);
     if (word.joinable()) found.place = known_.find(word.text, hash);
     if (found.place != kNone || !pieces_.cuts(word)) return found;
-    static thread_local Numbers ids;
-    ids.clear();
-    pieces_.encoder->encode(word.text, ids);
-    found.pieces = static_cast<uint32_t>(pieces.size()) + 1;
-    pieces.push_back(static_cast<uint32_t>(ids.size()));
+    const size_t start = pieces.size();
+    pieces.push_back(0);
+    cut_words_.append(word.text, hash, pieces, [&] { cut_up(word.text, pieces); });
+    pieces[start] = static_cast<uint32_t>(pieces.size() - start - 1);
+    found.pieces = static_cast<uint32_t>(start) + 1;
+    return found;
+  }
+  // Appends the places of a word's pieces.
+  void cut_up(std::string_view word, Numbers& places) const {
+    Numbers ids;
+    pieces_.encoder->encode(word, ids);
     for (const uint32_t id : ids) {
       const std::string_view piece = pieces_.encoder->bytes_of(id);
-      pieces.push_back(known_.find(piece, hash_bytes(piece)));
+      places.push_back(known_.find(piece, hash_bytes(piece)));
     }
-    return found;
   }
 
   // Goes through the units of a document, word by word.
@@ -209,6 +215,7 @@ class RunTable {
   uint32_t floor_;
   Pieces pieces_;
   bool of_units_;
+  mutable Remembered cut_words_;
 };
 
 // Bounds the pairs of a table's units, and counts the units.
