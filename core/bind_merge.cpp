@@ -8,7 +8,7 @@ namespace supratok {
 namespace {
 
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
-constexpr size_t kShare = 512;  // places: waking a thread takes as long as handling about so many
+constexpr size_t kShare = 256;  // places: waking a thread takes about as long
 
 Work work(size_t threads, size_t share) {
   if (!threads || !share) throw nb::value_error("threads and share must be at least 1");

@@ -19,19 +19,42 @@ inline uint64_t mix(uint64_t value) {
   return value ^ value >> 32;
 }
 
+template <class T>
+T load(const char* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+// Up to 7 bytes as a number, the first the lowest. (A call of memcpy would take longer.)
+inline uint64_t load_few(const char* from, size_t count) {
+  const auto byte = [&](size_t i) {
+    return uint64_t{static_cast<unsigned char>(from[i])} << 8 * i;
+  };
+  if (count >= 4)
+    return load<uint32_t>(from) | uint64_t{load<uint32_t>(from + count - 4)} << 8 * (count - 4);
+  return count ? byte(0) | byte(count / 2) | byte(count - 1) : 0;
+}
+
+// Whether two texts are equal; most are short.
+inline bool same_text(std::string_view a, std::string_view b) {
+  const size_t size = a.size();
+  if (size != b.size()) return false;
+  if (size > 16) return std::memcmp(a.data(), b.data(), size) == 0;
+  if (size < 8) return load_few(a.data(), size) == load_few(b.data(), size);
+  return load<uint64_t>(a.data()) == load<uint64_t>(b.data()) &&
+         load<uint64_t>(a.data() + size - 8) == load<uint64_t>(b.data() + size - 8);
+}
+
 inline uint64_t hash_bytes(std::string_view text) {
   uint64_t hash = 0x9e3779b97f4a7c15ull ^ text.size();
   const char* p = text.data();
   size_t left = text.size();
   for (; left >= 8; left -= 8, p += 8) {
-    uint64_t chunk;
-    std::memcpy(&chunk, p, 8);
+    const auto chunk = load<uint64_t>(p);
     hash = mix(hash ^ chunk) + chunk;
   }
-
-  uint64_t tail = 0;
-  std::memcpy(&tail, p, left);
-  return mix(hash ^ tail);
+  return mix(hash ^ load_few(p, left));
 }
 
 class FlatIndex {

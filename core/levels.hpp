@@ -68,7 +68,7 @@ class Levels {
         if (i + kAhead < hashes.size()) levels.whole_.prefetch(hashes[i + kAhead]);
         const std::string_view text = block.words[i];
         const uint32_t whole = levels.whole_.find(
-            hashes[i], [&](uint32_t e) { return levels.encoder_.text_of(e) == text; });
+            hashes[i], [&](uint32_t e) { return same_text(levels.encoder_.text_of(e), text); });
         const bool is_whole = whole != FlatIndex::kNone;
         words_.push_back({is_whole ? whole : static_cast<uint32_t>(tokens_.size()), is_whole,
                           static_cast<unsigned char>(text[0]),

@@ -12,9 +12,9 @@
 
 #include <cmath>
 
+#include "cells.hpp"
 #include "crew.hpp"
 #include "limits.hpp"
-#include "pairs.hpp"
 
 namespace supratok {
 
@@ -37,17 +37,9 @@ class Merger {
   Merger(Sequences sequences, std::vector<Symbol> symbols, Limits limits, int64_t min_count,
          Screen screen, Work work)
       : limits_(std::move(limits)), min_count_(min_count), screen_(std::move(screen)), work_(work),
-        symbols_(std::move(symbols)), width_(symbols_.size(), 1), sequences_(std::move(sequences)) {
-    for (const uint32_t cell : sequences_.cells)
-      if (cell != kGap && cell >= symbols_.size())
-        throw std::invalid_argument("a sequence holds a symbol that is not given");
+        symbols_(std::move(symbols)), cells_(std::move(sequences), symbols_.size()) {
     if (!screen_.weights.empty() && screen_.weights.size() != symbols_.size())
       throw std::invalid_argument("as many weights as symbols");
-    const auto& bands = sequences_.bands;
-    for (size_t band = 0, start = 0; start < sequences_.cells.size(); start += kBlock) {
-      while (band + 1 < bands.size() && bands[band + 1].start <= start) ++band;
-      first_band_.push_back(static_cast<uint32_t>(band));
-    }
     count_pairs();
   }
 
@@ -101,22 +93,7 @@ class Merger {
   const std::pair<Numbers, Numbers>& parts() const { return parts_; }
 
   // How often each symbol occurs in the sequences now.
-  Counts usage() const {
-    std::vector<Counts> uses(threads_for(sequences_.cells.size()));
-    in_parallel(
-        uses.size(), uses.size(),
-        [&](size_t part) {
-          uses[part].resize(symbols_.size());
-          each_cell(part, uses.size(), [&](size_t place, int64_t weight) {
-            const uint32_t cell = sequences_.cells[place];
-            if (cell < kBack) uses[part][cell] += weight;
-          });
-        },
-        [] {});
-    for (size_t part = 1; part < uses.size(); ++part)
-      for (size_t i = 0; i < symbols_.size(); ++i) uses[0][i] += uses[part][i];
-    return std::move(uses[0]);
-  }
+  Counts usage() const { return cells_.usage(threads_for(cells_.size())); }
 
   // How many pairs were frequent enough and allowed to join; how many of them the screen refused.
   size_t candidates() const { return candidates_; }
@@ -138,14 +115,17 @@ class Merger {
   static constexpr uint32_t kNone = FlatIndex::kNone;
 
   // --- Pairs
+  static uint64_t hash_of(uint32_t left, uint32_t right) {
+    return mix(FlatCounts::pair(left, right));
+  }
   uint32_t find(uint32_t left, uint32_t right) const {
-    return index_.find(mix(FlatCounts::pair(left, right)), [&](uint32_t pair) {
+    return index_.find(hash_of(left, right), [&](uint32_t pair) {
       return pairs_[pair].left == left && pairs_[pair].right == right;
     });
   }
   uint32_t insert(uint32_t left, uint32_t right, int64_t count, std::span<uint32_t> places) {
     const auto number = static_cast<uint32_t>(pairs_.size());
-    index_.add(mix(FlatCounts::pair(left, right)), number);
+    index_.add(hash_of(left, right), number);
     pairs_.push_back({left, right, count});
     places_.push_back(places);
     return number;
@@ -211,45 +191,14 @@ class Merger {
     return top;
   }
 
-  // --- Cells
-  static constexpr uint32_t kGap = Sequences::kGap;
-  static constexpr size_t kBlock = 1 << 12;
-
-  // A symbol of several cells has its number in the first and the way back to it in the last: next
-  // and previous need no links.
-  static constexpr uint32_t kBack = 0x80000000u;
-  uint32_t next(uint32_t place) const { return place + width_[sequences_.cells[place]]; }
-  uint32_t previous(uint32_t place) const {
-    const uint32_t cell = sequences_.cells[place - 1];
-    return cell != kGap && cell >= kBack ? place - (cell - kBack) : place - 1;
-  }
-
-  // The weight at a place, for places in ascending order; `band` is the band of the one before.
-  int64_t weight_at(uint32_t place, size_t& band) const {
-    const auto& bands = sequences_.bands;
-    band = std::max<size_t>(band, first_band_[place / kBlock]);
-    while (band + 1 < bands.size() && bands[band + 1].start <= place) ++band;
-    return bands[band].weight;
-  }
-
   size_t threads_for(size_t cells) const {
     return std::clamp<size_t>(cells / (work_.share * 64), 1, work_.threads);
   }
 
-  // Calls visit(place, weight) for each cell in one of several parts of about the same size.
-  template <class Visit>
-  void each_cell(size_t part, size_t parts, Visit visit) const {
-    const size_t size = sequences_.cells.size();
-    const size_t from = size * part / parts, to = size * (part + 1) / parts;
-    sequences_.each_band([&](size_t start, size_t end, int64_t weight) {
-      for (size_t i = std::max(start, from); i < std::min(end, to); breathe(++i)) visit(i, weight);
-    });
-  }
-
   // Counts all pairs, then keeps the places of those that are frequent enough.
   void count_pairs() {
-    Pairs pairs(sequences_, threads_for(sequences_.cells.size()));
-    const std::span<uint32_t> places = numbers_.take(sequences_.cells.size());
+    Pairs pairs(cells_.sequences(), threads_for(cells_.size()));
+    const std::span<uint32_t> places = numbers_.take(cells_.size());
     uint32_t taken = 0;
     pairs.each([&](uint32_t left, uint32_t right, int64_t count, uint32_t size) {
       if (!may_join(left, right, count)) return kNone;
@@ -263,44 +212,9 @@ class Merger {
 
   // --- A step
 
-  // New pairs of one step on one side, by neighbour.
-  struct Gain {
-    int64_t weight = 0;
-    uint32_t places = 0;  // how many
-    uint32_t at = 0;      // how many of the pair's places are filled
-    uint32_t pair = kNone;
-  };
-  struct Fresh {
-    std::vector<Gain> gains;
-    Numbers touched;                                    // neighbours
-    std::vector<std::pair<uint32_t, uint32_t>> places;  // of a neighbour
-    void add(uint32_t neighbour, int64_t weight, uint32_t place) {
-      Gain& gain = gains[neighbour];
-      if (gain.places++ == 0) touched.push_back(neighbour);
-      gain.weight += weight;
-      places.push_back({neighbour, place});
-    }
-    // Adds those of the places behind these.
-    void add(Fresh& behind) {
-      for (const uint32_t neighbour : behind.touched) {
-        Gain &gain = gains[neighbour], &other = behind.gains[neighbour];
-        if (gain.places == 0) touched.push_back(neighbour);
-        other.at = gain.places;
-        gain.places += other.places;
-        gain.weight += other.weight;
-      }
-    }
-  };
-  // What one part of the places brings: pairs (neighbour, new) and (new, neighbour), and the weight
-  // of b a that was joined on both sides: x y x y.
-  struct Part {
-    Fresh lefts, rights;
-    int64_t twice = 0;
-  };
-
   uint32_t add_symbol(uint32_t left, uint32_t right) {
     symbols_.push_back(symbols_[left].joined(symbols_[right]));
-    width_.push_back(width_[left] + width_[right]);
+    cells_.add_symbol(left, right);
     parts_.first.push_back(left);
     parts_.second.push_back(right);
     auto& weights = screen_.weights;
@@ -313,15 +227,15 @@ class Merger {
     const std::span<const uint32_t> places = places_[pair];
     const uint32_t joined = add_symbol(a, b);
     counts_.push_back(std::exchange(pairs_[pair].count, 0));
-    const std::vector<size_t> cuts = cut(places);
+    const size_t wanted = std::clamp<size_t>(places.size() / work_.share, 1, work_.threads);
+    const std::vector<size_t> cuts = cells_.cut(places, wanted);
     const size_t parts = cuts.size() - 1;
     if (steps_.size() < parts) steps_.resize(parts);
     // 1. Join the pair wherever it is.
     crew.run(parts, [&](size_t p) {
-      for (Fresh* fresh : {&steps_[p].lefts, &steps_[p].rights}) fresh->gains.resize(joined + 1);
-      join(a, b, joined, places.subspan(cuts[p], cuts[p + 1] - cuts[p]), steps_[p]);
+      cells_.join(a, b, joined, places.subspan(cuts[p], cuts[p + 1] - cuts[p]), steps_[p]);
     });
-    Part& all = steps_[0];
+    Step& all = steps_[0];
     for (size_t p = 1; p < parts; ++p) {
       all.lefts.add(steps_[p].lefts);
       all.rights.add(steps_[p].rights);
@@ -330,12 +244,19 @@ class Merger {
     // 2. The neighbours gain pairs with the whole, and lose as much of their pairs with the halves.
     if (all.twice) lower(b, a, all.twice);
     const auto first = static_cast<uint32_t>(pairs_.size());
-    for (const uint32_t n : all.lefts.touched) {
+    constexpr size_t kAhead = 8;
+    const auto& lefts = all.lefts.touched;
+    for (size_t i = 0; i < lefts.size(); ++i) {
+      if (i + kAhead < lefts.size()) index_.prefetch(hash_of(lefts[i + kAhead], a));
+      const uint32_t n = lefts[i];
       Gain& gain = all.lefts.gains[n];
       if (n != joined) lower(n, a, gain.weight);
       collect(n, joined, gain);
     }
-    for (const uint32_t n : all.rights.touched) {
+    const auto& rights = all.rights.touched;
+    for (size_t i = 0; i < rights.size(); ++i) {
+      if (i + kAhead < rights.size()) index_.prefetch(hash_of(b, rights[i + kAhead]));
+      const uint32_t n = rights[i];
       Gain& gain = all.rights.gains[n];
       lower(b, n, gain.weight);
       collect(joined, n, gain);
@@ -346,56 +267,9 @@ class Merger {
     });
     for (size_t p = 0; p < parts; ++p) {
       steps_[p].twice = 0;
-      for (Fresh* fresh : {&steps_[p].lefts, &steps_[p].rights}) {
-        for (const uint32_t n : fresh->touched) fresh->gains[n] = {};
-        fresh->touched.clear();
-      }
+      for (Gains* gains : {&steps_[p].lefts, &steps_[p].rights}) gains->clear();
     }
     for (uint32_t p = first; p < pairs_.size(); ++p) push(p);
-  }
-
-  // Cuts places into parts for the threads: where they begin and end. Each sequence is in one part.
-  std::vector<size_t> cut(std::span<const uint32_t> places) const {
-    const size_t parts = std::clamp<size_t>(places.size() / work_.share, 1, work_.threads);
-    std::vector<size_t> cuts{0};
-    const auto cell = [&](size_t i) { return sequences_.cells.begin() + places[i]; };
-    for (size_t p = 1; p < parts; ++p) {
-      size_t i = std::max(cuts.back() + 1, places.size() * p / parts);
-      while (i < places.size() && std::find(cell(i - 1), cell(i), kGap) == cell(i)) ++i;
-      if (i < places.size()) cuts.push_back(i);
-    }
-    cuts.push_back(places.size());
-    return cuts;
-  }
-
-  void join(uint32_t a, uint32_t b, uint32_t joined, std::span<const uint32_t> places, Part& part) {
-    constexpr size_t kAhead = 16;
-    auto& cells = sequences_.cells;
-    size_t band = 0;
-    for (size_t i = 0; i < places.size(); ++i) {
-      if (i + kAhead < places.size()) __builtin_prefetch(&cells[places[i + kAhead]]);
-      const uint32_t place = places[i];
-      // 1. Is the pair still there? Either half may have gone into another symbol since.
-      if (cells[place] != a) continue;
-      const uint32_t second = next(place);
-      if (cells[second] != b) continue;
-      const int64_t weight = weight_at(place, band);
-      const uint32_t after = next(second);
-      // 2. Pairs of the neighbours with the whole.
-      if (cells[place - 1] != kGap) {
-        const uint32_t before = previous(place), neighbour = cells[before];
-        if (neighbour == joined) {  // made by this very step: its pair with a is gone again
-          part.rights.gains[a].weight -= weight;
-          part.twice += weight;
-        }
-        part.lefts.add(neighbour, weight, before);
-      }
-      if (cells[after] != kGap) part.rights.add(cells[after], weight, place);
-      // 3. The whole takes the place of both, and no symbol begins at the second any more.
-      cells[place] = joined;
-      cells[second] = kBack;
-      cells[after - 1] = kBack + (after - place);
-    }
   }
 
   // Makes a pair of the step's new neighbours, if frequent enough and allowed to join.
@@ -405,12 +279,11 @@ class Merger {
   }
 
   // Gives the new pairs their places.
-  void place(Fresh& part, const Fresh& all) {
+  void place(Gains& part, const Gains& all) {
     for (const auto& [neighbour, place] : part.places) {
       const uint32_t pair = all.gains[neighbour].pair;
       if (pair != kNone) places_[pair][part.gains[neighbour].at++] = place;
     }
-    part.places.clear();
   }
 
   Limits limits_;
@@ -421,15 +294,13 @@ class Merger {
   std::vector<Symbol> symbols_;
   Counts counts_;  // of the merges
   std::pair<Numbers, Numbers> parts_;
-  Numbers width_;  // of each symbol, in cells
-  Sequences sequences_;
-  Numbers first_band_;  // by block of cells
+  Cells cells_;
   std::vector<Pair> pairs_;
   std::vector<std::span<uint32_t>> places_;  // of each pair: its cells when it was made, ascending
   NumberBlocks numbers_;                     // that hold the places
   FlatIndex index_;                          // of pairs_
   std::vector<Candidate> heap_;
-  std::vector<Part> steps_;  // empty between steps
+  std::vector<Step> steps_;  // empty between steps
 };
 
 }  // namespace supratok

@@ -100,8 +100,11 @@ class Pairs {
     }
     template <class Visit>
     void each(Visit visit) {
-      for (Row& row : rows_)
+      size_t steps = 0;
+      for (Row& row : rows_) {
+        breathe(++steps);
         if (row.key != kFree) visit(row);
+      }
     }
 
    private:
@@ -134,16 +137,24 @@ class Pairs {
     };
     Ahead<Found> ahead;
     const auto handle = [&](const Found& pair) { visit(pair.key, pair.weight, pair.place); };
+    const uint32_t* const cells = sequences_.cells.data();
+    std::array<uint32_t, 1024> mine;
     sequences_.each_band([&](size_t start, size_t end, int64_t weight) {
-      const uint32_t* cells = sequences_.cells.data();
       // Invariant: the last cell of a band is a gap.
-      for (size_t i = start; i + 1 < end; breathe(++i)) {
-        const uint32_t left = cells[i], right = cells[i + 1];
-        if (left == Sequences::kGap || right == Sequences::kGap || part_of(left, right) != part)
-          continue;
-        const uint64_t key = FlatCounts::pair(left, right);
-        table.prefetch(key);
-        ahead.push({key, weight, static_cast<uint32_t>(i)}, handle);
+      for (size_t from = start; from + 1 < end; from += mine.size()) {
+        breathe();
+        const size_t to = std::min(from + mine.size(), end - 1);
+        size_t found = 0;
+        for (size_t i = from; i < to; ++i) {  // no branches: nobody could predict them
+          mine[found] = static_cast<uint32_t>(i);
+          found += (cells[i] != Sequences::kGap) & (cells[i + 1] != Sequences::kGap) &
+                   (part_of(cells[i], cells[i + 1]) == part);
+        }
+        for (size_t i = 0; i < found; ++i) {
+          const uint64_t key = FlatCounts::pair(cells[mine[i]], cells[mine[i] + 1]);
+          table.prefetch(key);
+          ahead.push({key, weight, mine[i]}, handle);
+        }
       }
     });
     ahead.finish(handle);

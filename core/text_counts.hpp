@@ -19,13 +19,14 @@ class TextCounts {
   uint32_t add(std::string_view text, uint64_t hash, int64_t count) {
     const auto fresh = static_cast<uint32_t>(size_);
     const uint32_t number =
-        index_.find_or_add(hash, fresh, [&](uint32_t i) { return row(i).text == text; });
+        index_.find_or_add(hash, fresh, [&](uint32_t i) { return same_text(row(i).text, text); });
     if (number == fresh) append(text, hash);
     row(number).count += count;
     return number;
   }
   int64_t find(std::string_view text, uint64_t hash) const {  // its count; 0 if it is not here
-    const uint32_t number = index_.find(hash, [&](uint32_t i) { return row(i).text == text; });
+    const uint32_t number =
+        index_.find(hash, [&](uint32_t i) { return same_text(row(i).text, text); });
     return number == FlatIndex::kNone ? 0 : row(number).count;
   }
   // Adds only if the text is here.
@@ -91,10 +92,18 @@ class TextCounts {
       });
       for (size_t i = 0; i < keys.size(); ++i) order_[i] = keys[i].second;
     }
-    bool next() override { return ++at_ <= order_.size(); }
+    bool next() override {
+      // Rows and texts lie anywhere in memory: they are fetched some rows ahead.
+      if (at_ + 2 * kAhead < order_.size())
+        __builtin_prefetch(&counts_.row(order_[at_ + 2 * kAhead]));
+      if (at_ + kAhead < order_.size())
+        __builtin_prefetch(counts_.row(order_[at_ + kAhead]).text.data());
+      return ++at_ <= order_.size();
+    }
     TextCount row() const override { return counts_.row(order_[at_ - 1]); }
 
    private:
+    static constexpr size_t kAhead = 2;
     const TextCounts& counts_;
     Numbers order_;
     size_t at_ = 0;

@@ -169,7 +169,7 @@ class WordIndex {
   size_t size() const { return words_.size(); }
   void prefetch(uint64_t hash) const { index_.prefetch(hash); }
   uint32_t find(std::string_view word, uint64_t hash) const {
-    return index_.find(hash, [&](uint32_t place) { return words_[place] == word; });
+    return index_.find(hash, [&](uint32_t place) { return same_text(words_[place], word); });
   }
 
  private:

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 from .corpus import CorpusError
 from .recipe import Boundaries, Curation, Expressions, Recipe, Screen, Scripts, Seeds
 from .tokenizer import Piece, Token, Tokenizer
-from .train import ShortVocabularyWarning, train
+from .train import ShortVocabularyWarning, train, train_from_counts
 
 __all__ = [
     "Boundaries",
     "CorpusError",
     "Curation",
     "Expressions",
+    "NotCounted",
     "Piece",
     "Recipe",
     "Screen",
@@ -38,10 +39,12 @@ __all__ = [
     "refine",
     "tokenize",
     "train",
+    "train_from_counts",
 ]
 
 # Found on demand, since they load numpy and more: the room, the module and the function.
 _LATER = {
+    "NotCounted": "readings.files",
     "curate": "corpus.curate",
     "extend": "extending",
     "mine": "learn.mine",
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from .extending import extend
     from .learn.mine import mine
     from .learn.rework import prune, refine
+    from .readings.files import NotCounted
     from .shards.make import tokenize
 
     __version__: str

@@ -254,8 +254,8 @@ def test_memory_stays_below_the_limit(threads: int, tmp_path: Path) -> None:
     unlimited = int(run(MEMORY, tmp_path, 0, threads).split()[0])
     limited = [int(grown) for grown in run(MEMORY, tmp_path, 32, threads).split()]
     assert unlimited > 130
-    # 32 MB of the table, and some megabytes of each thread for the text at hand.
-    assert max(limited) < 32 + 16 * (threads + 1), limited
+    # 32 MB of the table, and about 20 MB of each thread for the words of the text at hand.
+    assert max(limited) < 32 + 24 * (threads + 1), limited
 
 
 def run(script: str, *arguments: object) -> str:

@@ -166,8 +166,20 @@ def test_files_with_other_members_are_refused(tmp_path: Path) -> None:
     one = counted(tmp_path / "one.counts", ["a b"], about(0))
     two = tmp_path / "two.counts"
     write_counts(two, about(1), {"words.rows": word_rows([("a", 1)])})
-    with pytest.raises(ValueError, match=r"two\.counts has words\.rows"):
+    with pytest.raises(ValueError, match=r"two\.counts has nothing, besides rows"):
         merge_counts([one, two], tmp_path / "out.counts")
+
+
+def test_a_file_without_some_rows_has_none_of_these(tmp_path: Path) -> None:
+    """Such as the words of a language that a shard has no document in."""
+    one, two, out = (tmp_path / f"{name}.counts" for name in ("one", "two", "out"))
+    turkish = list(word_rows([("ev", 2)]))
+    write_counts(one, about(1), {"words.rows": word_rows([("a", 1)])})
+    write_counts(two, about(2), {"words.rows": word_rows([("a", 2)]), "words-tr.rows": turkish})
+    for order in ([one, two], [two, one]):
+        merge_counts(order, out)
+        assert list(read_counts(out).rows("words")) == list(word_rows([("a", 3)]))
+        assert list(read_counts(out).rows("words-tr")) == turkish
 
 
 def test_a_newer_version_is_refused(tmp_path: Path) -> None:

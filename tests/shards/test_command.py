@@ -15,6 +15,8 @@ from made import contents, documents, expected, flat, tokenizer, write_jsonl
 
 from commands import COMMAND, good, refused, run
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 TEXTS = documents(21, 200)
 
 

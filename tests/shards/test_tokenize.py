@@ -18,6 +18,8 @@ from supratok.shards import encoding
 from supratok.shards.check import check
 from supratok.shards.formats import FORMATS, Megatron, Numpy, Parquet
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 
 def tokenize(source: Any, out: Path, **options: Any) -> dict[str, Any]:
     return supratok.tokenize(source, tokenizer(), out, progress=False, **options)
@@ -126,6 +128,25 @@ def test_any_source(tmp_path: Path) -> None:
         manifest = tokenize(source, tmp_path / str(number))
         assert flat(manifest, tmp_path / str(number)) == [list(itertools.chain(*expected(texts)))]
         assert manifest["corpus"] is None
+
+
+def test_files_at_addresses(tmp_path: Path) -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    texts = documents(6, 40)
+    for number, name in enumerate("ab"):
+        lines = (json.dumps({"text": text}) + "\n" for text in texts[number * 20 :][:20])
+        memory.pipe(f"/shards-test/{name}.jsonl", "".join(lines).encode())
+    try:
+        manifest = tokenize("memory://shards-test/*.jsonl", tmp_path / "out", by_file=True)
+        assert manifest["groups"] == ["a", "b"]
+        found = list(itertools.chain(*flat(manifest, tmp_path / "out")))
+        assert found == list(itertools.chain(*expected(texts)))
+        assert tokenize("memory://shards-test/*.jsonl", tmp_path / "out", by_file=True) == manifest
+        memory.pipe("/shards-test/b.jsonl", b'{"text": "a"}')
+        with pytest.raises(ValueError, match=r"b\.jsonl has 13 bytes, and had"):
+            tokenize("memory://shards-test/*.jsonl", tmp_path / "out", by_file=True)
+    finally:
+        memory.rm("/shards-test", recursive=True)
 
 
 def test_bad_records(tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ VERBS = {
     "encode": "convert text to ids",
     "decode": "convert ids back to text, byte for byte",
     "count": "count the tokens of files",
+    "tally": "count what training needs from a part of the text, into a file",
+    "merge": "add the files of tally up",
     "tokenize": "write a corpus as files of ids that trainers read",
     "inspect": "show the recipe, the tokens and the training of a tokenizer",
     "compare": "compare tokenizers on a file",

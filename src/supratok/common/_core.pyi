@@ -218,7 +218,7 @@ class Merger:
         limits: Limits,
         min_count: int,
         threads: int = 1,
-        share: int = 512,
+        share: int = 256,
     ) -> Merger: ...
     @staticmethod
     def over_words(
@@ -231,7 +231,7 @@ class Merger:
         threshold: float = 0.0,
         exempt: list[str] = [],
         threads: int = 1,
-        share: int = 512,
+        share: int = 256,
     ) -> Merger: ...
     def run(self, count: int) -> int: ...
     def candidates(self) -> int: ...

@@ -29,15 +29,25 @@ def merge_counts(
         raise ValueError("no counts files to merge; name at least one")
     about = merged_about([(file.path, file.about) for file in files])
     for file in files[1:]:
-        if file.sizes.keys() != files[0].sizes.keys():
-            raise ValueError(
-                f"{files[0].path} has {', '.join(files[0].sizes)}, but {file.path} has"
-                f" {', '.join(file.sizes)}; count both in the same way"
-            )
+        _refuse_other_members(files[0], file)
     shown.start("merge", sum(sum(file.sizes.values()) for file in files), "B")
     _merge(files, out, about, _Meter(shown), at_once)
     shown.end(files=len(files))
     return about
+
+
+def _refuse_other_members(one: CountsFile, other: CountsFile) -> None:
+    """A file may lack rows, which then are none; but not a sketch, whose bounds would be wrong."""
+    here, there = ({name for name in f.sizes if not name.endswith(".rows")} for f in (one, other))
+    if here != there:
+        raise ValueError(
+            f"{one.path} has {_listed(here)}, but {other.path} has {_listed(there)}, besides rows;"
+            " count both in the same way"
+        )
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
 
 
 class _Meter:
@@ -58,7 +68,8 @@ class _Meter:
 
 def _merge(files: list[CountsFile], out: Path, about: About, meter: _Meter, at_once: int) -> None:
     if len(files) <= at_once:
-        write_counts(out, about, {name: _merged(files, name, meter) for name in files[0].sizes})
+        names = {name for file in files for name in file.sizes}
+        write_counts(out, about, {name: _merged(files, name, meter) for name in names})
         return
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name[:50]}.") as folder:
         parts = []
@@ -73,7 +84,8 @@ def _merge(files: list[CountsFile], out: Path, about: About, meter: _Meter, at_o
 def _merged(files: list[CountsFile], name: str, meter: _Meter) -> Member:
     stem, _, kind = name.partition(".")
     if kind == "rows":
-        return _core.merge_rows([meter.blocks(file.rows(stem)) for file in files])
+        holders = [file for file in files if name in file.sizes]
+        return _core.merge_rows([meter.blocks(file.rows(stem)) for file in holders])
     if kind == "docs":
         return _sum_of_samples(files, stem, meter)
     return _sum_of_arrays(files, stem, meter)

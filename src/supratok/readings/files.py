@@ -22,7 +22,7 @@ from ..corpus.split import HOLD_OUT
 from ..counts import CountsFile, read_counts
 from ..recipe import Recipe
 from .first import FirstReading
-from .plans import fingerprint
+from .plans import SplitRule, fingerprint
 from .reading import Reading, Room, Table
 from .text import TrainingText, Words
 
@@ -30,9 +30,9 @@ from .text import TrainingText, Words
 class NotCounted(ValueError):
     """Training needs a reading that no counts file holds."""
 
-    def __init__(self, reading: Reading[Any]) -> None:
+    def __init__(self, reading: Reading[Any], split: SplitRule) -> None:
         super().__init__(f"no counts file holds the reading '{reading.phase}' that comes next")
-        self.reading = reading
+        self.reading, self.split = reading, split
 
 
 class CountedText(TrainingText):
@@ -55,8 +55,9 @@ class CountedText(TrainingText):
             )
 
     def words(self, recipe: Recipe) -> Words:
-        facts = self._words[0].about.facts
-        first = FirstReading(recipe, recipe.curation, self._room, facts.get("hold_out", HOLD_OUT))
+        share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
+        self._rule = SplitRule(recipe.curation, share)
+        first = FirstReading(recipe, recipe.curation, self._room, share)
         self._progress.start("words")
         for file in self._words:
             first.add(file)
@@ -73,7 +74,7 @@ class CountedText(TrainingText):
     def read(self, reading: Reading[Table]) -> Table:
         files = self._files.get(fingerprint(reading))
         if not files:
-            raise NotCounted(reading)
+            raise NotCounted(reading, self._rule)
         self._progress.start(reading.phase)
         table = reading.table(self._room)
         for file in files:

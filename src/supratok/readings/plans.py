@@ -6,17 +6,20 @@ and its plain values, `<name>.npy.zst` its arrays.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
 
 from ..common.files import whole_file
+from ..common.options import from_mapping
+from ..recipe import Curation
 from .reading import Reading
 from .runs import Pieces, Runs, Stretches
 from .uses import Neighbours, Usage
@@ -44,13 +47,21 @@ def fingerprint(reading: Reading[Any]) -> str:
     return hash.hexdigest()
 
 
-def write_plan(path: Path, reading: Reading[Any]) -> None:
+class SplitRule(NamedTuple):
+    """Which documents train: curation has its thresholds in bits."""
+
+    curation: Curation | None
+    hold_out: float
+
+
+def write_plan(path: Path, reading: Reading[Any], rule: SplitRule) -> None:
     with whole_file(path) as file:
-        file.write(pack(reading))
+        file.write(pack(reading, rule))
 
 
-def pack(reading: Reading[Any]) -> bytes:
+def pack(reading: Reading[Any], rule: SplitRule) -> bytes:
     values, arrays = _parts(reading)
+    values["split"] = [rule.curation and dataclasses.asdict(rule.curation), rule.hold_out]
     packer, out = zstandard.ZstdCompressor(level=1), io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("plan.json", packer.compress(json.dumps(values).encode()))
@@ -61,8 +72,8 @@ def pack(reading: Reading[Any]) -> bytes:
     return out.getvalue()
 
 
-def unpack(data: bytes, name: str = "the plan") -> Reading[Any]:
-    """The reading of a plan; a damaged one is refused."""
+def unpack(data: bytes, name: str = "the plan") -> tuple[Reading[Any], SplitRule]:
+    """The reading of a plan, and its rule; a damaged one is refused."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             unpacker = zstandard.ZstdDecompressor()
@@ -75,12 +86,14 @@ def unpack(data: bytes, name: str = "the plan") -> Reading[Any]:
                     )
         if values["format"] != FORMAT:
             raise ValueError(f"{name}: format {values['format']}, and this program reads {FORMAT}")
-        return KINDS[values["reading"]].of_plan(values)
+        curation, hold_out = values["split"]
+        rule = SplitRule(curation and from_mapping(Curation, curation), hold_out)
+        return KINDS[values["reading"]].of_plan(values), rule
     except (zipfile.BadZipFile, zstandard.ZstdError, KeyError, EOFError) as error:
         raise ValueError(f"{name}: not a plan of supratok, or damaged ({error})") from error
 
 
-def read_plan(path: Path) -> Reading[Any]:
+def read_plan(path: Path) -> tuple[Reading[Any], SplitRule]:
     return unpack(path.read_bytes(), str(path))
 
 

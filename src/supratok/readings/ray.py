@@ -18,7 +18,7 @@ from ..counts import merge_counts, read_counts
 from ..recipe import Recipe
 from .first import FirstReading
 from .local import Keeping
-from .plans import pack, unpack
+from .plans import SplitRule, pack, unpack
 from .reading import Reading, Room, Table
 from .tally import Part, tally, tally_words
 from .text import TrainingText, Words
@@ -65,10 +65,12 @@ class RayText(TrainingText):
     def read(self, reading: Reading[Table]) -> Table:
         import ray
 
-        plan, threads, keeping = ray.put(pack(reading)), self._threads, self._keeping
+        part = self._parts[0][0]
+        plan = ray.put(pack(reading, SplitRule(part.curation, part.hold_out)))
+        threads, keeping = self._threads, self._keeping
 
         def count(part: Part, out: Path) -> None:
-            tally(part, unpack(ray.get(plan)), out, threads, Progress(), keeping)
+            tally(part, unpack(ray.get(plan))[0], out, threads, Progress(), keeping)
 
         table = reading.table(self._room)
         self._over_parts(reading.phase, count, lambda file: reading.add(table, file))

@@ -9,15 +9,14 @@ manifest.json    what the folder holds; it appears when all shards are there
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..common.files import refuse_unwritable, write_whole
+from ..common.locks import FolderLock
 from ..common.shapes import check_shape
 from .formats import FORMATS
 from .plan import FORMAT, PLAN, VERSION, changes
@@ -53,37 +52,17 @@ class Folder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Make the folder and keep other processes out. The system frees the lock of a process that
-        dies, however it dies."""
+        """Make the folder, and keep other processes out."""
         if self.path.exists() and not self.path.is_dir():
             raise ValueError(f"{self.path}: a file, and shards are written to a folder")
         there = next(p for p in (self.path, *self.path.absolute().parents) if p.exists())
         refuse_unwritable(there / "any", str(self.path))
         self.path.mkdir(parents=True, exist_ok=True)
-        handle = self._lock()
+        lock = FolderLock(self.path)
         try:
             yield
         finally:
-            (self / _LOCK).unlink(missing_ok=True)
-            os.close(handle)
-
-    def _lock(self) -> int:
-        while True:
-            handle = os.open(self / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                _take(handle)
-                # Another process may have removed the file after its own run.
-                if os.path.samestat(os.fstat(handle), (self / _LOCK).stat()):
-                    return handle
-            except FileNotFoundError:
-                pass
-            except BlockingIOError as error:
-                os.close(handle)
-                raise ValueError(
-                    f"{self.path}: another process writes to this folder; wait for it, or choose"
-                    " another"
-                ) from error
-            os.close(handle)
+            lock.release()
 
     def begin(self, plan: dict[str, Any], restart: bool) -> dict[str, Any] | None:
         """Make the folder that of this plan. Returns the manifest if everything is there already;
@@ -223,22 +202,3 @@ def _shards(held: dict[str, Any]) -> str:
 
 def _json(value: dict[str, Any]) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
-
-
-def _take(handle: int) -> None:
-    """Lock an open file, or raise BlockingIOError. Some file systems have no locks."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        import msvcrt
-
-        try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError as error:
-            raise BlockingIOError(*error.args) from error
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno not in (errno.ENOSYS, errno.ENOTSUP, errno.ENOLCK):
-            raise

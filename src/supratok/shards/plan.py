@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..common.reserved import END_NAMES
-from ..corpus import CorpusError
+from ..corpus import CorpusError, open_corpus
 from ..corpus.kinds import kind
+from ..corpus.remote import is_url
 from ..tokenizer import Tokenizer
 
 FORMAT, VERSION = "supratok-shards", 1
@@ -87,16 +89,17 @@ def end_token(tokenizer: Tokenizer, eos: str | bool) -> dict[str, Any] | None:
 
 
 def stamps(files: Sequence[str]) -> list[dict[str, Any]] | None:
-    """What shows that a file has changed: its size and the time of its last change. None if not all
-    of the corpus is files, which can be read again."""
-    if not files or "-" in files:
-        return None
-    found = []
-    for name in files:
-        facts = Path(name).stat()
-        row = {"file": name, "bytes": facts.st_size, "modified": facts.st_mtime_ns}
-        found.append(row)
-    return found
+    """What shows that a file has changed: its size and the time of its last change, or of a file at
+    an address its size alone. None if not all of the corpus is files, which can be read again."""
+    return list(map(_stamp, files)) if files and "-" not in files else None
+
+
+def _stamp(file: str) -> dict[str, Any]:
+    if is_url(file):
+        with open_corpus(file) as corpus:
+            return {"file": file, "bytes": corpus.bytes_total or 0, "modified": 0}
+    facts = Path(file).stat()
+    return {"file": file, "bytes": facts.st_size, "modified": facts.st_mtime_ns}
 
 
 def group_names(files: Sequence[str], by_file: bool) -> list[str]:
@@ -115,8 +118,8 @@ def group_names(files: Sequence[str], by_file: bool) -> list[str]:
 
 def _stem(file: str) -> str:
     """corpus/a.b.jsonl.zst -> a.b; not hidden, and of a length that any file system has."""
-    _, packing = kind(Path(file))
-    name = Path(file).name
+    name = Path(re.split("[?#]", file)[0] if is_url(file) else file).name
+    _, packing = kind(name)
     return Path(name[: len(name) - len(packing)]).stem.lstrip(".")[:100] or "file"
 
 

@@ -17,6 +17,8 @@ import supratok
 from supratok import Recipe, Tokenizer, train
 from supratok.shards.formats import Parquet
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 TEXTS = [*documents(11, 120), "x", "in New York " * 400, *documents(12, 40, longest=2)]
 IDS = expected(TEXTS)
 

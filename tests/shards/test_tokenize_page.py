@@ -12,6 +12,8 @@ from made import documents, tokenizer, write_jsonl
 
 from supratok.cli.main import main
 
+pytestmark = pytest.mark.usefixtures("no_waiting_for_the_disk")
+
 PAGE = (Path(__file__).parents[2] / "docs" / "tokenize.md").read_text("utf-8")
 
 
