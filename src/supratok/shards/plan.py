@@ -17,7 +17,7 @@ from typing import Any
 from ..common.reserved import END_NAMES
 from ..corpus import CorpusError, open_corpus
 from ..corpus.kinds import kind
-from ..corpus.paths import is_url
+from ..corpus.remote import is_url
 from ..tokenizer import Tokenizer
 
 FORMAT, VERSION = "supratok-shards", 1
