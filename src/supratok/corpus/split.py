@@ -107,7 +107,8 @@ def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
 
 class Split:
     """The documents of a corpus, split into those to train on and those held out: the share
-    `hold_out`, 0 for none. Curation drops some of the others.
+    `hold_out`, 0 for none. Curation drops some of the others. A part of a corpus (`is_part`) may
+    have no documents, or none to train on.
 
     The totals are complete when the first reading (`decide`, `portions` or `some`) is."""
 
@@ -119,11 +120,13 @@ class Split:
         progress: Progress,
         *,
         hold_out: float = HOLD_OUT,
+        is_part: bool = False,
     ) -> None:
         if not 0 <= hold_out < 1:
             raise ValueError(f"hold_out={hold_out}: must be a share from 0 (none) to less than 1")
         self._corpus, self._progress, self._threads = corpus, progress, threads
         self._share, self._trains_on_all = hold_out, False
+        self._is_part = is_part
         corpus.find_sample(threads, progress)
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
@@ -177,6 +180,10 @@ class Split:
         totals.skipped = dict(sorted(self._corpus.skipped.items()))
         if not self.ended:
             return
+        if self.curator is not None:
+            totals.curation = self.curator.report()
+        if self._is_part:
+            return
         if totals.documents == 0:
             self._corpus.refuse_empty()
         if totals.training_documents == 0:
@@ -185,8 +192,6 @@ class Split:
             for document in self._corpus.documents():
                 totals.characters += len(document.text)
                 yield document
-        if self.curator is not None:
-            totals.curation = self.curator.report()
 
     def restore(
         self, totals: Totals, deciding: HeldOut, measuring: HeldOut, curator: Curator | None
@@ -194,6 +199,11 @@ class Split:
         """Go on with what an earlier reading found."""
         self.totals, self.curator = totals, curator
         self.deciding, self.measuring = deciding, measuring
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the first reading has met an error, which it raises later."""
+        return self._sifter is not None and self._sifter.has_failed
 
     @property
     def reached(self) -> dict[int, int]:

@@ -13,7 +13,7 @@ lead; then it asks for the next reading, as a plan:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -53,6 +53,7 @@ class CountedText(TrainingText):
                 "no counts file holds words: make one with `supratok tally TEXT --out x.counts`,"
                 " and pass it to train --counts"
             )
+        self._sources = _sources_of(self._words)
 
     def words(self, recipe: Recipe) -> Words:
         share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
@@ -64,11 +65,7 @@ class CountedText(TrainingText):
             first.add(file)
         self.totals = first.totals
         self.deciding, self.measuring = first.deciding, first.measuring
-        if not self.totals.training_documents:
-            raise ValueError(
-                f"{self.totals.documents} documents are too few: all of them are held out; count"
-                " them with `supratok tally --hold-out 0`"
-            )
+        first.check()
         self._progress.end(words=len(first.table), documents=self.totals.documents)
         return first.table, first.by_language
 
@@ -76,7 +73,7 @@ class CountedText(TrainingText):
         files = self._files.get(fingerprint(reading))
         if not files:
             raise NotCounted(reading, self._rule)
-        _refuse_what_does_not_add_up(files)
+        _refuse_other_text(self._sources, _sources_of(files), reading.phase)
         self._progress.start(reading.phase)
         table = reading.table(self._room)
         for file in files:
@@ -90,6 +87,21 @@ class CountedText(TrainingText):
         )
 
 
-def _refuse_what_does_not_add_up(files: list[CountsFile]) -> None:
-    """Files that count the same text, say: it would count twice."""
-    merged_about([(file.path, file.about) for file in files])
+def _sources_of(files: list[CountsFile]) -> Mapping[str, str]:
+    """What these files count together; refused if two count the same."""
+    return merged_about([(file.path, file.about) for file in files]).sources
+
+
+def _refuse_other_text(words: Mapping[str, str], others: Mapping[str, str], phase: str) -> None:
+    """All readings must count the same text."""
+    one, other = "words", phase
+    differing = sorted(words.keys() - others.keys())
+    if not differing:
+        one, other = phase, "words"
+        differing = sorted(others.keys() - words.keys())
+    if differing:
+        name = {**words, **others}[differing[0]]
+        raise ValueError(
+            f"{name}: counted in the reading '{one}' but not in '{other}'; count it there too,"
+            " under the same name, and add that file to --counts"
+        )

@@ -37,12 +37,13 @@ class FirstReading:
         _refuse_what_no_encoder_holds(recipe)
         self.by_document = recipe.scripts is not None and recipe.scripts.weighs_suffixes
         # All that decides the counts, except the text.
-        self.facts: dict[str, Any] = {
+        facts = {
             "words_by_class": recipe.scripts is not None,
             "languages_apart": self.by_document,
             "curation": curation and dataclasses.asdict(curation),
             "hold_out": hold_out,
         }
+        self.facts: dict[str, Any] = json.loads(json.dumps(facts))  # as files have them
         self.table = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
         room.limit(self.table)
         self.by_language: dict[str, LanguageWords] = {}
@@ -125,10 +126,11 @@ class FirstReading:
     def add(self, counted: CountsFile) -> None:
         """Add a counts file of this reading, with its words."""
         for name, fact in self.facts.items():
-            if counted.about.facts.get(name) != fact:
+            found = counted.about.facts.get(name, fact)  # words that others counted have none
+            if found != fact:
                 raise ValueError(
-                    f"{counted.path} was counted with {name}={counted.about.facts.get(name)!r}, and"
-                    f" this recipe needs {fact!r}; count the text again, for this recipe"
+                    f"{counted.path} was counted with {name}={found!r}, and this recipe needs"
+                    f" {fact!r}; count the text again, for this recipe"
                 )
         for block in counted.rows("words"):
             self.table.add_rows(block)
@@ -140,11 +142,11 @@ class FirstReading:
         """Add all but the words of all documents: totals, samples, and words by language."""
         sums: dict[str, Any] = dict(counted.about.totals)
         totals = self.totals
+        sums.setdefault("training_documents", sums.get("documents", 0))
         for name in ("documents", "training_documents", "held_out_documents", "characters"):
             setattr(totals, name, getattr(totals, name) + sums.get(name, 0))
-        totals.skipped = dict(
-            sorted((Counter(totals.skipped) + Counter(sums.get("skipped", {}))).items())
-        )
+        skipped = Counter(totals.skipped) + Counter(sums.get("skipped", {}))
+        totals.skipped = dict(sorted(skipped.items()))
         for member in counted.sizes:
             if member.startswith(_LANGUAGE):
                 name = member.removeprefix(_LANGUAGE).removesuffix(".rows")
@@ -152,13 +154,23 @@ class FirstReading:
                 words.documents += sums["languages"][name]
                 for block in counted.rows(f"{_LANGUAGE}{name}"):
                     words.table.add_rows(block)
-        if self.curator is not None:
+        if self.curator is not None and "curation" in sums:
             self.curator.add(sums["curation"])
             totals.curation = self.curator.report()
         for name, held_out in (("deciding", self.deciding), ("measuring", self.measuring)):
             if f"{name}.docs" in counted.sizes:
                 sample = counted.sample(name)
                 held_out.add_all(sample.limit, sample.documents)
+
+    def check(self) -> None:
+        """Refuse counts of no document to train on."""
+        if not self.totals.documents:
+            raise ValueError("the counts are empty: no documents were found; check what was passed")
+        if not self.totals.training_documents:
+            raise ValueError(
+                f"{self.totals.documents} documents are too few: none is left to train on; count"
+                " them with --hold-out 0 / hold_out=0, and without curation"
+            )
 
 
 def _refuse_what_no_encoder_holds(recipe: Recipe) -> None:

@@ -47,12 +47,13 @@ class LocalText(TrainingText):
         progress: Progress,
         *,
         hold_out: float = HOLD_OUT,
+        is_part: bool = False,
         keeping: Keeping | None = None,
         work: Work | None = None,
     ) -> None:
         self._threads, self._progress, self._work = threads, progress, work
         self._keeping, self._share = keeping or Keeping(), hold_out
-        self._split = Split(corpus, curation, threads, progress, hold_out=hold_out)
+        self._split = Split(corpus, curation, threads, progress, hold_out=hold_out, is_part=is_part)
         self._store: _core.Store | None = None
 
     # --- The first reading ---------------------------------------------------------------------
@@ -79,7 +80,7 @@ class LocalText(TrainingText):
             first.count(split.some(COMMIT if work else math.inf), self._threads, self._store)
             first.count(split.late(), self._threads, self._store)
             first.take(split)
-            if work is not None and self._store is not None:
+            if work is not None and self._store is not None and not split.has_failed:
                 work.save_first(first, split, self._store.flush())
         self._progress.end(words=len(first.table), documents=first.totals.documents)
         return first

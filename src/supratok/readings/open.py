@@ -68,13 +68,15 @@ def open_text(
     if engine == "ray":
         if work is not None:
             raise ValueError("work: the engine 'ray' keeps no work; leave it out")
-        from .ray import RayText
+        from .ray import RayText, start_ray
         from .tally import parts_of
 
+        start_ray(address)
         curation = recipe.curation and find_thresholds(corpus, recipe.curation, threads, progress)
+        corpus.find_sample(threads, progress)
         with keeping_for(memory) as keeping:
             parts = parts_of(corpus, options, curation, hold_out)
-            yield RayText(parts, progress, address=address, room=keeping.tables)
+            yield RayText(parts, progress, room=keeping.tables)
         return
     if address is not None:
         raise ValueError(f"address={address!r}: only the engine 'ray' has one; pass engine='ray'")

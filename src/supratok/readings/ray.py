@@ -35,18 +35,17 @@ class RayText(TrainingText):
 
     def __init__(
         self,
-        parts: Sequence[tuple[Part, int]],
+        parts: Sequence[tuple[Part, int | None]],
         progress: Progress,
         *,
-        address: str | None = None,
         task_threads: int = 1,
         keeping: Keeping | None = None,
         room: Room | None = None,
     ) -> None:
-        self._parts, self._progress = parts, progress
+        self._parts = [(part, size or 0) for part, size in parts]
+        self._progress = progress
         self._threads, self._keeping = task_threads, keeping or Keeping(reread=True)
         self._room = room or Room()
-        start_ray(address)
 
     def words(self, recipe: Recipe) -> Words:
         part = self._parts[0][0]
@@ -57,6 +56,7 @@ class RayText(TrainingText):
             tally_words(part, Recipe.from_dict(values), out, threads, Progress(), keeping)
 
         self._over_parts("words", count, first.add)
+        first.check()
         self.totals = first.totals
         self.deciding, self.measuring = first.deciding, first.measuring
         self._progress.end(words=len(first.table), documents=self.totals.documents)
@@ -86,44 +86,51 @@ class RayText(TrainingText):
         """Count every part, merge the counts, and add the sum."""
         import ray
 
-        @ray.remote(num_cpus=self._threads, max_retries=_RETRIES)
-        def counted(part: Part) -> bytes:
+        @ray.remote(num_cpus=self._threads, num_returns=2, max_retries=_RETRIES)
+        def counted(part: Part) -> tuple[int, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
                 count(part, out := Path(folder, "part.counts"))
-                return out.read_bytes()
+                return len(part.files), out.read_bytes()
 
         self._progress.start(phase, sum(size for _, size in self._parts), "B")
         # The largest first: none of them is then left to the end.
         order = sorted(self._parts, key=lambda one: -one[1])
-        sizes = {counted.remote(part): size for part, size in order}
-        files = self._merged(sizes)
+        tasks = [(*counted.remote(part), size) for part, size in order]
+        files = self._merged({end: (file, size) for end, file, size in tasks})
         with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
             for number, file in enumerate(files):
                 path = Path(folder, f"{number}.counts")
-                path.write_bytes(ray.get(file))
+                path.write_bytes(_result(file))
                 add(read_counts(path))
 
-    def _merged(self, sizes: dict[ObjectRef[bytes], int]) -> list[ObjectRef[bytes]]:
-        """One file, or a few, of all: merges those that are there while others are counted."""
+    def _merged(
+        self, tasks: dict[ObjectRef[int], tuple[ObjectRef[bytes], int]]
+    ) -> list[ObjectRef[bytes]]:
+        """One file, or a few, of all: merges those that are there while others are counted. Of each
+        task, what it returns at its end, its file, and the bytes of text that it counts."""
         import ray
 
-        @ray.remote(num_cpus=1, max_retries=_RETRIES)
-        def merged(*files: bytes) -> bytes:
+        @ray.remote(num_cpus=1, num_returns=2, max_retries=_RETRIES)
+        def merged(*files: bytes) -> tuple[int, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
                 paths = [Path(folder, f"{number}.counts") for number in range(len(files))]
                 for path, data in zip(paths, files, strict=True):
                     path.write_bytes(data)
                 merge_counts(paths, out := Path(folder, "sum.counts"))
-                return out.read_bytes()
+                return len(files), out.read_bytes()
 
-        waiting, ready, done = list(sizes), list[Any](), 0
+        waiting, ready, done = list(tasks), list[Any](), 0
         while waiting:
             (finished,), waiting = ray.wait(waiting, num_returns=1)
-            done += sizes.get(finished, 0)
+            _result(finished)  # raises the error of the task
+            file, size = tasks.pop(finished)
+            done += size
             self._progress.at(done)
-            ready.append(finished)
+            ready.append(file)
             if len(ready) == _MERGED:
-                waiting.append(merged.remote(*ready))
+                end, file = merged.remote(*ready)
+                tasks[end] = file, 0
+                waiting.append(end)
                 ready = []
         return ready
 
@@ -141,4 +148,26 @@ def start_ray(address: str | None) -> None:
     import ray
 
     if not ray.is_initialized():
-        ray.init(address=address, include_dashboard=False, log_to_driver=False)
+        try:
+            ray.init(address=address, include_dashboard=False, log_to_driver=False)
+        except (ConnectionError, RuntimeError) as error:
+            raise ValueError(
+                f"address={address!r}: no Ray cluster answers there ({_first_line(error)}); start"
+                " one with `ray start --head`, or leave the address out"
+            ) from error
+
+
+def _result(reference: ObjectRef[Any]) -> Any:
+    """What a task returns. Its error is raised as it was there, without a traceback of Ray."""
+    import ray
+
+    try:
+        return ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+    except ray.exceptions.RayError as error:
+        raise ValueError(f"Ray could not count ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)

@@ -28,17 +28,23 @@ class Part:
     options: Mapping[str, Any] = field(default_factory=dict)  # of `open_corpus`
     curation: Curation | None = None  # with thresholds in bits
     hold_out: float = HOLD_OUT
+    limit: int | None = None  # of the sample of the whole corpus
 
     def open(self) -> Corpus:
-        return open_corpus(list(self.files), **self.options)
+        # As paths: a missing file is refused, and never read as a text.
+        corpus = open_corpus([Path(name) for name in self.files], **self.options)
+        if self.limit is not None:
+            corpus.limit = self.limit
+        return corpus
 
 
 def parts_of(
     corpus: Corpus, options: Mapping[str, Any], curation: Curation | None, hold_out: float
-) -> list[tuple[Part, int]]:
+) -> list[tuple[Part, int | None]]:
     """A part for each file, with its size: files are what tasks divide among themselves."""
+    options = {**options, "max_documents": None, "max_bytes": None}  # the limit stands for them
     return [
-        (Part((str(name),), options, curation, hold_out), int(str(size)))
+        (Part((str(name),), options, curation, hold_out, corpus.limit), size)
         for name, size, _ in corpus.identity()
     ]
 
@@ -48,8 +54,9 @@ def tally_words(
 ) -> FirstReading:
     """The first reading of a part, as a counts file."""
     with part.open() as corpus:
+        sources = _sources(corpus)
         first = _text(part, corpus, threads, progress, keeping).count_first(recipe)
-        write_counts(out, first.about(_sources(corpus)), first.members())
+        write_counts(out, first.about(sources), first.members())
     return first
 
 
@@ -63,8 +70,8 @@ def tally(
 ) -> None:
     """A later reading of a part, as a counts file."""
     with part.open() as corpus:
-        table = _text(part, corpus, threads, progress, keeping).read(reading)
         about = About(reading.phase, fingerprint(reading), _sources(corpus))
+        table = _text(part, corpus, threads, progress, keeping).read(reading)
         write_counts(out, about, reading.members(table))
 
 
@@ -73,8 +80,9 @@ def _text(
 ) -> LocalText:
     keeping = replace(keeping, reread=True)  # each text is read once here
     return LocalText(
-        corpus, part.curation, threads, progress, hold_out=part.hold_out, keeping=keeping
-    )
+        corpus, part.curation, threads, progress,
+        hold_out=part.hold_out, is_part=True, keeping=keeping,
+    )  # fmt: skip
 
 
 def _sources(corpus: Corpus) -> dict[str, str]:

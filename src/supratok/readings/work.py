@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,6 +26,8 @@ from .plans import fingerprint
 from .reading import Reading
 
 _RUN, _FIRST = "run.json", "first.counts"
+# What a run writes; ".part" ends the name of a file that came to no end.
+_OURS = re.compile(r"run\.json|first\.counts|\w+-[0-9a-f]{16}\.counts|.*\.blocks|\..*\.part")
 Table = TypeVar("Table")
 
 
@@ -51,7 +53,7 @@ class Work(contextlib.AbstractContextManager["Work"]):
         path = self.folder / _RUN
         if not path.exists():
             names = {path.name for path in self.folder.iterdir()} - {self._lock.path.name}
-            if others := sorted(names):
+            if others := sorted(name for name in names if not name.startswith(f".{_RUN}.")):
                 raise WorkError(
                     f"{self.folder}: not a work folder of supratok (it holds {others[0]});"
                     " choose an empty or a new one"
@@ -104,9 +106,13 @@ class Work(contextlib.AbstractContextManager["Work"]):
         self._lock.release()
 
     def clear(self) -> None:
-        """Remove the folder: its work is done."""
+        """Remove the folder: its work is done. What others put there stays."""
+        for path in self.folder.iterdir():
+            if _OURS.fullmatch(path.name):
+                path.unlink()
         self._lock.release()
-        shutil.rmtree(self.folder)
+        with contextlib.suppress(OSError):  # it is not empty
+            self.folder.rmdir()
 
     def __exit__(self, *_: object) -> None:
         self.close()
