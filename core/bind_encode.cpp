@@ -56,8 +56,9 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
   return results;
 }
 
-// The ids of the documents in some whole lines of JSON, one after another, each with `end` behind it,
-// and how many ids each has. Nothing if a line is odd (see lines.hpp): then Python reads them all.
+// The ids of the documents in some whole lines of JSON, one after another, each with `end` behind
+// it, and how many ids each has. Nothing if a line is odd (see lines.hpp): then Python reads them
+// all.
 nb::object encode_lines(const Encoder& encoder, const std::string& data, std::string_view key,
                         size_t longest, std::optional<uint32_t> end, size_t threads) {
   struct Part {
@@ -168,7 +169,8 @@ void bind_encode(nb::module_& m) {
             return encode_lines(self, {data.c_str(), data.size()}, key, longest, end, threads);
           },
           "data"_a, "key"_a, "longest"_a, "end"_a.none(), "threads"_a,
-          "The ids of the documents in whole lines of JSON, each with `end` behind it, and how many "
+          "The ids of the documents in whole lines of JSON, each with `end` behind it, and how "
+          "many "
           "ids each has; None if a line needs Python.")
       .def(
           "encode_with_offsets",

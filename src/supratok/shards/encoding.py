@@ -111,18 +111,35 @@ def read(
 ) -> Generator[Batch | Lines, None, None]:
     """Batches of documents from `start` on. `skipped` gets the counts of each input, which are
     complete when its documents are encoded. `at` gets the bytes read so far, of all inputs."""
-    batch, size, before = Batch([], []), 0, 0
+    batch, size = Batch([], []), 0
+    for item in _items(inputs, start, options, skipped, at):
+        if not isinstance(item, Lines):
+            batch.places.append(item[0])
+            batch.texts.append(item[1])
+            size += len(item[1])
+        if batch.texts and (size >= _BATCH or isinstance(item, Lines)):
+            yield batch
+            batch, size = Batch([], []), 0
+        if isinstance(item, Lines):
+            yield item
+    if batch.texts:
+        yield batch
+
+
+def _items(
+    inputs: Sequence[Source],
+    start: Place,
+    options: dict[str, Any],
+    skipped: Skipped,
+    at: Callable[[int], None],
+) -> Iterator[Lines | tuple[Place, str]]:
+    """Lines of files that the core reads from their beginning, and the documents of all others."""
+    before = 0
     for number, source in enumerate(inputs):
         with open_corpus(source, **options) as corpus:
             first = start.document if number == start.input else 0
-            if (
-                number >= start.input
-                and first == 0
-                and (packing := _packing(source, options)) is not None
-            ):
-                if batch.texts:
-                    yield batch
-                    batch, size = Batch([], []), 0
+            packing = _packing(source, options)
+            if number >= start.input and packing is not None and first == 0:
                 reading, coded = (_reading(options) for _ in range(2))  # of two threads
                 skipped[number] = [reading.skipped, coded.skipped]
                 for lines in _read_lines(Path(str(source)), packing, number, reading, coded):
@@ -130,17 +147,10 @@ def read(
                     at(before + reading.bytes_read)
             elif number >= start.input:
                 for document, text in enumerate(islice(corpus, first, None), first):
-                    batch.texts.append(text)
-                    batch.places.append(Place(number, document))
-                    size += len(text)
-                    if size >= _BATCH:
-                        yield batch
-                        batch, size = Batch([], []), 0
-                        at(before + corpus.bytes_read)
+                    yield Place(number, document), text
+                    at(before + corpus.bytes_read)
                 skipped[number] = [corpus.skipped]
             before += corpus.bytes_total or corpus.bytes_read
-    if batch.texts:
-        yield batch
     at(before)
 
 
