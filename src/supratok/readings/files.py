@@ -59,7 +59,6 @@ class CountedText(TrainingText):
         share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
         self._rule = SplitRule(recipe.curation, share)
         first = FirstReading(recipe, recipe.curation, self._room, share)
-        _refuse_what_does_not_add_up(self._words)
         self._progress.start("words")
         for file in self._words:
             first.add(file)
