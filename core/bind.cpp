@@ -8,7 +8,9 @@ NB_MODULE(_core, m) {
   // A program may exit while a daemon thread uses the core: that is no leak to report.
   nanobind::set_leak_warnings(std::getenv("SUPRATOK_LEAK_WARNINGS") != nullptr);
   supratok::claim_variables();
+  supratok::bind_rows(m);
   supratok::bind_text(m);
+  supratok::bind_lines(m);
   supratok::bind_store(m);
   supratok::bind_words(m);
   supratok::bind_encode(m);

@@ -8,8 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "lines.hpp"
 #include "store.hpp"
-#include "threads.hpp"
 
 namespace supratok {
 
@@ -182,18 +182,36 @@ inline void check_sizes(const Texts& texts, const Counts& numbers) {
   if (numbers.size() != texts.size()) throw nb::value_error("as many numbers as texts");
 }
 
-// Reads the documents here, under the GIL, while other threads call count(texts).
+// What Python sees of some lines of JSON: it can hand them over once.
+struct LinesOnce {
+  std::unique_ptr<Lines> lines;
+  std::unique_ptr<Lines> take() {
+    if (!lines) throw nb::value_error("these lines were counted already; read them again");
+    lines->begin();
+    return std::move(lines);
+  }
+};
+
+// Reads the documents here, under the GIL, while other threads call count(texts). A document is a
+// str; `LinesOnce` among them are many.
 inline void count_all(std::function<void(const Texts&)> count, nb::handle documents,
                       size_t threads) {
   Counting counting(std::move(count), threads);
   const nb::object reader = in_python([&] { return nb::object(nb::iter(documents)); });
   while (true) {
     const nb::object document = in_python([&] { return nb::steal(PyIter_Next(reader.ptr())); });
-    if (PyErr_Occurred()) throw nb::python_error();
+    if (PyErr_Occurred()) {
+      nb::python_error error;
+      counting.check();  // the reader may fail because it misses what a thread could not count
+      throw error;
+    }
     if (!document.is_valid()) break;
-    if (!counting.add(view(document))) continue;
+    LinesOnce* lines = nullptr;
+    const bool raw = !PyUnicode_Check(document.ptr()) && nb::try_cast(document, lines) && lines;
+    if (!raw && !counting.add(view(document))) continue;
+    std::unique_ptr<Lines> taken = raw ? lines->take() : nullptr;
     const Unlocked released;
-    counting.hand_over();
+    raw ? counting.hand_over(std::move(taken)) : counting.hand_over();
   }
   const Unlocked released;
   counting.finish();
@@ -248,7 +266,9 @@ inline std::filesystem::path temporary_folder() {
   return std::u8string(text.begin(), text.end());
 }
 
+void bind_rows(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_lines(nb::module_& m);
 void bind_store(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);

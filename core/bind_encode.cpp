@@ -1,5 +1,5 @@
 // Encoders, and surveys of their encodings.
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "encode.hpp"
 #include "survey.hpp"
 
@@ -70,7 +70,12 @@ void bind_surveys(nb::module_& m) {
       .def("count", &count<Survey, Encoded*>, "documents"_a, "threads"_a, "progress"_a = nb::none(),
            "keep"_a.none() = nb::none(), "`keep` receives the encodings, for `Neighbours`.")
       .def("uses", [](const Survey& self) { return self.uses; })
-      .def("documents", [](const Survey& self) { return self.documents; });
+      .def("documents", [](const Survey& self) { return self.documents; })
+      .def("add", &Survey::add_counts, "uses"_a, "documents"_a,
+           "Adds what another survey with this encoder counted, but for its pairs.")
+      .def_prop_ro(
+          "pairs", [](Survey& self) { return self.pairs ? &*self.pairs : nullptr; },
+          nb::rv_policy::reference_internal, "Bounds for pairs of neighbouring entries.");
 
   nb::class_<Neighbours>(m, "Neighbours")
       .def(nb::init<const Survey&, uint32_t>(), "survey"_a, "floor"_a, nb::keep_alive<1, 2>())
@@ -86,6 +91,7 @@ void bind_surveys(nb::module_& m) {
           "Over texts, a store, or the encodings that the survey kept.")
       .def("rows", &Neighbours::rows, Released(),
            "Left entries, right entries, counts; most frequent first.");
+  def_rows<Neighbours, &Neighbours::pairs>(m, "Neighbours");
 }
 
 }  // namespace
@@ -136,6 +142,8 @@ void bind_encode(nb::module_& m) {
            "By entry, the fewest other entries that its text can be written with.")
       .def("states", &Encoder::states,
            "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def_static("states_of", &Encoder::states_of, "entries"_a, Released(),
+                  "The states of these entries by merges, without making an encoder.")
       .def("parts", &Encoder::parts, "entry"_a,
            "The two entries that an entry is joined from, or None for a character.");
 

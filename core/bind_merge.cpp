@@ -8,6 +8,12 @@ namespace supratok {
 namespace {
 
 constexpr uint32_t kNoLimit = Limits::kNoLimit;
+constexpr size_t kShare = 256;  // places: waking a thread takes about as long
+
+Work work(size_t threads, size_t share) {
+  if (!threads || !share) throw nb::value_error("threads and share must be at least 1");
+  return {std::min<size_t>(threads, 256), share};
+}
 
 Sequences of_words(WordTable& words, const Numbers& alphabet, const Bigrams* bigrams, int64_t gate,
                    const Texts& changes, const Counts& by) {
@@ -50,25 +56,35 @@ void bind_merge(nb::module_& m) {
       .def("__len__", [](const Sequences& self) { return self.cells.size(); });
 
   nb::class_<Merger>(m, "Merger")
-      .def_static("over_characters", &Merger::over_characters, "words"_a, "alphabet"_a, "limits"_a,
-                  "min_count"_a, Released())
+      .def_static(
+          "over_characters",
+          [](Sequences& words, const Numbers& alphabet, const Limits& limits, int64_t min_count,
+             size_t threads, size_t share) {
+            return Merger::over_characters(std::exchange(words, {}), alphabet, limits, min_count,
+                                           work(threads, share));
+          },
+          "words"_a, "alphabet"_a, "limits"_a, "min_count"_a, "threads"_a = 1, "share"_a = kShare,
+          Released(), "Empties `words`. A pair with fewer than `share` places is for one thread.")
       .def_static(
           "over_words",
           [](Sequences& runs, const Strings& words, const Limits& limits, int64_t min_count,
-             bool by_class, std::vector<double> weights, double threshold, const Strings& exempt) {
+             bool by_class, std::vector<double> weights, double threshold, const Strings& exempt,
+             size_t threads, size_t share) {
             Screen screen{std::move(weights), threshold, {exempt.begin(), exempt.end()}};
             return Merger::over_words(std::exchange(runs, {}), words, by_class, limits, min_count,
-                                      std::move(screen));
+                                      std::move(screen), work(threads, share));
           },
           "runs"_a, "words"_a, "limits"_a, "min_count"_a, "by_class"_a = true,
-          "weights"_a = nb::list(), "threshold"_a = 0.0, "exempt"_a = nb::list(), Released(),
+          "weights"_a = nb::list(), "threshold"_a = 0.0, "exempt"_a = nb::list(), "threads"_a = 1,
+          "share"_a = kShare, Released(),
           "Over runs of these words, with which the runs were counted. Empties `runs`.")
       .def("run", &Merger::run, "count"_a, Released())
       .def("texts", &Merger::texts, "The texts of the merges made so far, in order.")
       .def("counts", &Merger::counts)
       .def("parts", &Merger::parts,
            "The symbols that each merge joined: first those given, then the merges, in order.")
-      .def("usage", &Merger::usage, "How often each symbol occurs in the sequences now.")
+      .def("usage", &Merger::usage, Released(),
+           "How often each symbol occurs in the sequences now.")
       .def("candidates", &Merger::candidates)
       .def("screened", &Merger::screened);
 }

@@ -1,5 +1,5 @@
 // Spans and their neighbours.
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "spans.hpp"
 
 namespace supratok {
@@ -27,6 +27,7 @@ void bind_spans(nb::module_& m) {
           "summary", [](const NeighbourTable& self) { return std::tuple_cat(self.summary()); },
           Released(),
           "By span: entropy and share of the most frequent neighbour, before and after it.");
+  def_rows<NeighbourTable, &NeighbourTable::neighbours>(m, "NeighbourTable");
 }
 
 }  // namespace supratok

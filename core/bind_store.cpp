@@ -19,6 +19,7 @@ void make(Store* self, std::string_view folder, uint64_t memory) {
   new (self) Store(temporary_folder(), true, memory);
 }
 
+// With the path.
 void to_os_error(const std::exception_ptr& failure, void*) {
   try {
     std::rethrow_exception(failure);

@@ -16,6 +16,17 @@ void bind_text(nb::module_& m) {
       },
       "text"_a, "by_class"_a = true, "The words of a text, in order; they add up to it.");
   m.def(
+      "are_words",
+      [](const Texts& texts, bool by_class) {
+        std::vector<uint8_t> whole;
+        for (const std::string_view text : texts) {
+          Word word{};
+          whole.push_back(WordReader(text, by_class).next(word) && word.text.size() == text.size());
+        }
+        return whole;
+      },
+      "texts"_a, "by_class"_a = true, "Of each text, whether it is one word.");
+  m.def(
       "char_class",
       [](std::string_view character) {
         if (character.empty() || character.size() != char_bytes(character[0]))

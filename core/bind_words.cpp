@@ -1,6 +1,6 @@
 // Tables of words, bigrams and runs.
 #include "bigrams.hpp"
-#include "bind.hpp"
+#include "bind_rows.hpp"
 #include "ngrams.hpp"
 #include "runs.hpp"
 #include "words.hpp"
@@ -8,30 +8,64 @@
 namespace supratok {
 namespace {
 
+// A method that returns words and counts, as Python's own.
+template <class Argument>
+auto rows_of(WordTable::Rows (WordTable::*method)(Argument) const) {
+  return [method](const WordTable& self, Argument argument) {
+    std::optional<WordTable::Rows> rows;
+    {
+      const Unlocked released;
+      rows = (self.*method)(argument);
+    }
+    return nb::make_tuple(rows->texts, rows->counts);
+  };
+}
+
+// The numbers of an array of uint32.
+struct Numbers32 {
+  explicit Numbers32(nb::handle array) {
+    if (PyObject_GetBuffer(array.ptr(), &buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT))
+      throw nb::python_error();
+    data = static_cast<const uint32_t*>(buffer.buf);
+    size = static_cast<size_t>(buffer.len) / sizeof(uint32_t);
+    if (std::string_view(buffer.format) == "I") return;
+    PyBuffer_Release(&buffer);
+    throw nb::type_error("an array of uint32 is needed");
+  }
+  ~Numbers32() { PyBuffer_Release(&buffer); }
+  Numbers32(const Numbers32&) = delete;
+  Py_buffer buffer;
+  const uint32_t* data;
+  size_t size;
+};
+
 void bind_runs(nb::module_& m) {
   nb::class_<RunTable>(m, "RunTable")
       .def(
           "__init__",
-          [](RunTable* self, Strings known_words, const WordTable& words, const Joints& joints,
-             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts) {
-            new (self)
-                RunTable(std::move(known_words), words.pairs, joints, floor, {pieces, scripts});
+          [](RunTable* self, Strings known_words, const PairSketch& pairs, const Joints& joints,
+             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts,
+             bool of_units) {
+            new (self) RunTable(std::move(known_words), pairs, joints, floor, {pieces, scripts},
+                                of_units);
           },
-          "known_words"_a, "words"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
-          "scripts"_a = nb::list(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 6>(),
-          "`pieces` cuts the unknown words of these scripts into pieces.")
+          "known_words"_a, "pairs"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
+          "scripts"_a = nb::list(), "of_units"_a = false, nb::keep_alive<1, 3>(),
+          nb::keep_alive<1, 6>(),
+          "`pieces` cuts the unknown words of these scripts into pieces. `pairs` bounds pairs of "
+          "words, or `of_units`.")
       .def("count", &count<RunTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def(
           "bound_units",
-          [](RunTable& self, nb::object documents, size_t threads, int sketch_bits,
+          [](const RunTable& self, nb::object documents, size_t threads, PairSketch& pairs,
              nb::object progress) {
-            UnitBounds bounds(self, sketch_bits);
+            UnitBounds bounds(self, pairs);
             count(bounds, documents, threads, progress);
-            return bounds.finish();
+            return std::move(bounds.uses);
           },
-          "documents"_a, "threads"_a, "sketch_bits"_a, "progress"_a = nb::none(),
-          "Bounds the pairs of words and pieces; call it before `count` where there are pieces. "
-          "Returns how often each known word was seen, as a word or a piece.")
+          "documents"_a, "threads"_a, "pairs"_a, "progress"_a = nb::none(),
+          "Bounds the pairs of units, words and pieces, in `pairs`. Returns how often each known "
+          "word was seen, as a word or a piece.")
       .def(
           "ngrams",
           [](RunTable& self, size_t longest, int64_t min_count) {
@@ -45,12 +79,25 @@ void bind_runs(nb::module_& m) {
           "N-grams of words: of each its first and its last n-1 words, as numbers (the known "
           "words, then the n-grams, in order), and its count; then, by length from 2, how many "
           "different ones were counted and how many are frequent.")
-      .def("__len__", [](const RunTable& self) { return self.runs.size(); });
+      .def("__len__", [](const RunTable& self) { return self.runs.size(); }, Released());
+  def_rows<RunTable, &RunTable::runs>(m, "RunTable");
 }
 
 }  // namespace
 
 void bind_words(nb::module_& m) {
+  nb::class_<PairSketch>(m, "PairSketch", "A bound for the count of every pair of neighbours.")
+      .def(nb::init<int>(), "bits"_a)
+      .def("at_least", &PairSketch::at_least, "count"_a,
+           "About how many pairs were seen this often.")
+      .def("counters", &PairSketch::counters, Released(), "All counters.")
+      .def(
+          "add",
+          [](PairSketch& self, nb::object counters) {
+            const Numbers32 values(counters);
+            self.add(values.data, values.size);
+          },
+          "counters"_a, "Adds those of another sketch.");
   nb::class_<WordTable>(m, "WordTable")
       .def(nb::init<int, bool, std::optional<Joints>>(), "sketch_bits"_a, "by_class"_a = true,
            "joints"_a = nb::none(), "With `joints`, words that may join are counted as one text.")
@@ -65,9 +112,9 @@ void bind_words(nb::module_& m) {
           },
           "documents"_a, "threads"_a, "store"_a.none() = nb::none(), "progress"_a = nb::none(),
           "Counts the words of texts, and adds them to `store`; or those of a store.")
-      .def("rows", &WordTable::rows, "least"_a = 1, Released(),
+      .def("rows", rows_of(&WordTable::rows), "least"_a = 1,
            "The words seen at least so often, most frequent first.")
-      .def("rows_of_script", &WordTable::rows_of_script, "script"_a, Released(),
+      .def("rows_of_script", rows_of(&WordTable::rows_of_script), "script"_a,
            "The words of a script, by its number.")
       .def("counts_of", &WordTable::counts_of, "texts"_a, Released(),
            "How often each of these words was seen.")
@@ -75,11 +122,11 @@ void bind_words(nb::module_& m) {
            "How many words were seen of each class (see core/text.hpp).")
       .def("characters", &WordTable::characters, Released(),
            "How often each code point was seen, an array of 0x110000.")
-      .def(
-          "pairs_at_least",
-          [](const WordTable& self, uint32_t count) { return self.pairs.at_least(count); },
-          "count"_a, "About how many pairs of neighbouring words were seen this often.")
-      .def("__len__", [](const WordTable& self) { return self.words.size(); });
+      .def_prop_ro(
+          "pairs", [](WordTable& self) -> PairSketch& { return self.pairs; },
+          nb::rv_policy::reference_internal, "Bounds for pairs of neighbouring words.")
+      .def("__len__", [](const WordTable& self) { return self.words.size(); }, Released());
+  def_rows<WordTable, &WordTable::words>(m, "WordTable");
 
   nb::class_<Bigrams>(m, "Bigrams")
       .def(

@@ -92,6 +92,14 @@ class Encoder {
   }
   size_t size() const { return entries_.texts.size(); }
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
+  // The same of an encoder of these entries, by merges, which need not be made.
+  static std::vector<uint8_t> states_of(std::vector<std::string> list) {
+    const Counts weights(list.size(), 1);
+    const Entries entries(std::move(list), weights);
+    Merges merges(entries.texts.size());
+    merges.learn(entries, {});
+    return std::move(merges.states);
+  }
   // The two entries that the merges rule makes `entry` from; none for the alphabet.
   std::optional<std::pair<uint32_t, uint32_t>> parts(uint32_t entry) const {
     const Merges::Piece& piece = merges_.pieces.at(entry);

@@ -25,13 +25,15 @@ namespace supratok {
 // Becomes an OSError with the path.
 struct FileError : std::runtime_error {
   FileError(int error, std::string which)
-      : std::runtime_error(std::strerror(error)), code(error), path(std::move(which)) {}
+      : std::runtime_error(std::string(std::strerror(error)) +
+                           "; see that its folder exists, may be written to and has room"),
+        code(error), path(std::move(which)) {}
   int code;
   std::string path;
 };
 
-// CRC-32 with the polynomial of zlib, eight bytes at a time.
-inline uint32_t crc32(std::string_view bytes) {
+// CRC-32 with the polynomial of zlib, eight bytes at a time; `before` is that of the bytes before.
+inline uint32_t crc32(std::string_view bytes, uint32_t before = 0) {
   using Tables = std::array<std::array<uint32_t, 256>, 8>;
   static const Tables tables = [] {
     Tables made{};
@@ -45,7 +47,7 @@ inline uint32_t crc32(std::string_view bytes) {
         made[t][i] = made[t - 1][i] >> 8 ^ made[0][made[t - 1][i] & 0xff];
     return made;
   }();
-  uint32_t crc = 0xffffffffu;
+  uint32_t crc = ~before;
   const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
   size_t left = bytes.size();
   for (; left >= 8; left -= 8, p += 8) {

@@ -69,6 +69,8 @@ class FlatIndex {
     used_ = 0;
   }
   size_t slots() const { return slots_.size(); }
+  size_t bytes() const { return slots_.size() * sizeof(Slot); }
+  bool full() const { return used_ == most_; }  // the next number doubles it
 
   // The number that was added with this hash and for which same(number) holds; kNone if none is.
   template <class Same>

@@ -25,9 +25,9 @@ struct Pieces {
 class RunTable {
  public:
   RunTable(std::vector<std::string> known_words, const PairSketch& pairs, Joints joints,
-           uint32_t floor, Pieces pieces)
+           uint32_t floor, Pieces pieces, bool of_units)
       : known_(std::move(known_words)), pairs_(pairs), joints_(std::move(joints)), floor_(floor),
-        pieces_(std::move(pieces)) {}
+        pieces_(std::move(pieces)), of_units_(of_units) {}
 
   void add(const Texts& documents) {
     Runs found;
@@ -49,6 +49,13 @@ class RunTable {
       cut(found);
     });
     add(found);
+  }
+
+  // Whether bytes from outside can be a run.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() % sizeof(uint32_t) || bytes.size() < 2 * sizeof(uint32_t)) return false;
+    const Numbers units = as_numbers(bytes);
+    return *std::max_element(units.begin(), units.end()) < known_.size();
   }
 
   SharedCounts runs;
@@ -164,7 +171,7 @@ class RunTable {
   };
   Bounded bounded(const Unit& unit) const {
     if (!unit.joins || unit.place == kNone) return {Bounded::kEnds, unit.place};
-    if (unit_pairs_) return {unit_pairs_->place(unit.last, unit.place), unit.place};
+    if (of_units_) return {pairs_.place(unit.last, unit.place), unit.place};
     if (unit.whole) return {pairs_.place(unit.left, unit.right), unit.place};
     return {Bounded::kJoins, unit.place};
   }
@@ -176,7 +183,6 @@ class RunTable {
   };
   // Cuts the units of a document into runs.
   void cut(Runs& found) const {
-    const PairSketch& pairs = unit_pairs_ ? *unit_pairs_ : pairs_;
     const auto close = [&] {
       if (found.places.size() - found.starts.back() > 1)
         found.starts.push_back(found.places.size());
@@ -185,9 +191,9 @@ class RunTable {
     };
     for (size_t i = 0; i < found.units.size(); ++i) {
       if (i + kAhead < found.units.size() && found.units[i + kAhead].bound < Bounded::kEnds)
-        pairs.prefetch(found.units[i + kAhead].bound);
+        pairs_.prefetch(found.units[i + kAhead].bound);
       const auto [bound, place] = found.units[i];
-      if (bound == Bounded::kEnds || (bound != Bounded::kJoins && pairs.at(bound) < floor_))
+      if (bound == Bounded::kEnds || (bound != Bounded::kJoins && pairs_.at(bound) < floor_))
         close();
       if (place != kNone) found.places.push_back(place);
     }
@@ -209,19 +215,18 @@ class RunTable {
   uint32_t floor_;
   Pieces pieces_;
   mutable Remembered cut_words_;
-  std::unique_ptr<PairSketch> unit_pairs_;
+  bool of_units_;
 };
 
 // Bounds the pairs of a table's units, and counts the units.
 class UnitBounds {
  public:
-  UnitBounds(RunTable& table, int sketch_bits)
-      : table_(table), pairs_(std::make_unique<PairSketch>(sketch_bits)),
-        uses_(table.known_words()) {}
+  UnitBounds(const RunTable& table, PairSketch& pairs)
+      : uses(table.known_words()), table_(table), pairs_(pairs) {}
 
   void add(const Texts& documents) {
-    Counts seen(uses_.size());
-    PairSketch::Adder adder(*pairs_);
+    Counts seen(uses.size());
+    PairSketch::Adder adder(pairs_);
     for (const std::string_view document : documents)
       table_.each_unit(document, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
     add(seen);
@@ -231,8 +236,8 @@ class UnitBounds {
       std::string room;
       return add(block.texts(room));
     }
-    Counts seen(uses_.size());
-    PairSketch::Adder adder(*pairs_);
+    Counts seen(uses.size());
+    PairSketch::Adder adder(pairs_);
     const RunTable::Words words(table_, block);
     block.each_document([&](const Numbers& numbers) {
       words.each_unit(numbers, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
@@ -240,12 +245,7 @@ class UnitBounds {
     add(seen);
   }
 
-  // From now on the table uses these bounds for pairs of units, instead of those for pairs of
-  // words. Returns how often each known word was seen.
-  Counts finish() {
-    table_.unit_pairs_ = std::move(pairs_);
-    return std::move(uses_);
-  }
+  Counts uses;  // how often each known word was seen
 
  private:
   static void note(const RunTable::Unit& unit, Counts& seen, PairSketch::Adder& adder) {
@@ -255,12 +255,11 @@ class UnitBounds {
   }
   void add(const Counts& seen) {
     const std::lock_guard guard(lock_);
-    for (size_t i = 0; i < seen.size(); ++i) uses_[i] += seen[i];
+    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
   }
 
-  RunTable& table_;
-  std::unique_ptr<PairSketch> pairs_;
-  Counts uses_;
+  const RunTable& table_;
+  PairSketch& pairs_;
   std::mutex lock_;
 };
 

@@ -235,33 +235,48 @@ class NeighbourTable {
     batch.clear();
     for (size_t i = 0; i + 1 < starts.size(); ++i)
       batch.add(std::string_view(texts).substr(starts[i], starts[i + 1] - starts[i]), 1);
-    neighbours_.add(batch);
+    neighbours.add(batch);
+  }
+
+  // Whether bytes from outside can be a neighbour.
+  bool fits(std::string_view bytes) const {
+    return bytes.size() >= sizeof(uint32_t) &&
+           as_numbers(bytes.substr(0, sizeof(uint32_t)))[0] < 2 * size_;
   }
 
   // By span: the entropy of the neighbours before it, in bits, and the share of the most frequent
   // one; then both of the neighbours after it.
   std::array<std::vector<double>, 4> summary() const {
-    std::vector<std::pair<uint32_t, int64_t>> rows;
-    neighbours_.each([&](std::string_view text, int64_t count) {
-      rows.emplace_back(as_numbers(text.substr(0, sizeof(uint32_t)))[0], count);
-    });
-    sort(rows, std::less());  // so that sums do not depend on the table's order
     std::array<std::vector<double>, 4> summary;
     for (auto& column : summary) column.assign(size_, 0.0);
-    for (size_t i = 0, end; i < rows.size(); i = end) {
+    uint32_t which = 0;  // the side of a span that these are counts of
+    Counts counts;
+    const auto sum_up = [&] {
+      if (counts.empty()) return;
+      std::sort(counts.begin(), counts.end());  // so that sums do not depend on the table's order
       double total = 0, entropy = 0;
-      for (end = i; end < rows.size() && rows[end].first == rows[i].first; ++end)
-        total += static_cast<double>(rows[end].second);
-      for (size_t r = i; r < end; ++r) {
-        const double share = static_cast<double>(rows[r].second) / total;
+      for (const int64_t count : counts) total += static_cast<double>(count);
+      for (const int64_t count : counts) {
+        const double share = static_cast<double>(count) / total;
         entropy -= share * std::log2(share);
       }
-      const size_t side = rows[i].first % 2, place = rows[i].first / 2;
+      const size_t side = which % 2, place = which / 2;
       summary[side * 2][place] = entropy;
-      summary[side * 2 + 1][place] = static_cast<double>(rows[end - 1].second) / total;
+      summary[side * 2 + 1][place] = static_cast<double>(counts.back()) / total;
+      counts.clear();
+    };
+    size_t steps = 0;
+    for (const auto rows = neighbours.sorted(); rows->next(); breathe(++steps)) {
+      const auto [text, count] = rows->row();
+      if (text.substr(0, sizeof which) != as_bytes(&which, 1)) sum_up();
+      std::memcpy(&which, text.data(), sizeof which);
+      counts.push_back(count);
     }
+    sum_up();
     return summary;
   }
+
+  SharedCounts neighbours;  // a text is 4 bytes of place and side, then the neighbour
 
  private:
   static constexpr uint32_t kNone = SpanTable::kNone;
@@ -269,7 +284,6 @@ class NeighbourTable {
   Numbers places_;              // by span of the table: its place in the list, or kNone
   std::vector<uint8_t> leads_;  // by span of the table: one of the list begins with it
   size_t size_;
-  SharedCounts neighbours_;  // a text is 4 bytes of place and side, then the neighbour
 };
 
 }  // namespace supratok

@@ -9,15 +9,9 @@
 // sizes and checksums. Numbers in the file are as this machine writes them.
 #pragma once
 
-#include "file.hpp"
 #include "text_counts.hpp"
 
 namespace supratok {
-
-inline void put_varint(std::string& out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
 
 inline uint64_t take_varint(const char*& at) {
   const auto byte = [&] { return static_cast<unsigned char>(*at++); };

@@ -67,6 +67,17 @@ class Survey {
     }
   }
 
+  // Adds what another survey counted.
+  void add_counts(const Counts& seen, const Counts& within) {
+    if (seen.size() != uses.size() || within.size() != uses.size())
+      throw std::invalid_argument("as many counts as entries");
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < uses.size(); ++i) {
+      uses[i] += seen[i];
+      documents[i] += within[i];
+    }
+  }
+
   // Calls visit(entries) for the encoding of each document; kNone is a byte.
   template <class Visit>
   void each_encoding(const Texts& texts, Visit visit) const {
@@ -138,11 +149,18 @@ class Neighbours {
     add(found);
   }
 
+  // Whether bytes from outside can be a pair.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() != 2 * sizeof(uint32_t)) return false;
+    const Numbers pair = as_numbers(bytes);
+    return std::max(pair[0], pair[1]) < survey_.uses.size();
+  }
+
   // Left entries, right entries and counts of the pairs that were indeed seen so often: most
   // frequent first, equals by left, then right.
   std::tuple<Numbers, Numbers, Counts> rows() const {
     std::vector<std::tuple<int64_t, uint32_t, uint32_t>> found;
-    counts_.each([&](std::string_view key, int64_t count) {
+    pairs.each([&](std::string_view key, int64_t count) {
       const Numbers pair = as_numbers(key);
       if (count >= floor_) found.emplace_back(-count, pair[0], pair[1]);
     });
@@ -157,29 +175,30 @@ class Neighbours {
     return {std::move(lefts), std::move(rights), std::move(counts)};
   }
 
+  SharedCounts pairs;
+
  private:
   using Pairs = std::vector<std::array<uint32_t, 2>>;
   void find(const Numbers& entries, Pairs& found) const {
-    const PairSketch& pairs = *survey_.pairs;
+    const PairSketch& bounds = *survey_.pairs;
     Scratch<size_t, 3> scratch(entries.size());
     size_t* const places = scratch.values.data();
     for (size_t i = 1; i < entries.size(); ++i)
-      pairs.prefetch(places[i] = pairs.place(entries[i - 1], entries[i]));
+      bounds.prefetch(places[i] = bounds.place(entries[i - 1], entries[i]));
     for (size_t i = 1; i < entries.size(); ++i)
       if (entries[i - 1] != Survey::kNone && entries[i] != Survey::kNone &&
-          pairs.at(places[i]) >= floor_)
+          bounds.at(places[i]) >= floor_)
         found.push_back({entries[i - 1], entries[i]});
   }
   void add(const Pairs& found) {
     static thread_local SharedCounts::Batch batch;
     batch.clear();
     for (const auto& pair : found) batch.add(as_bytes(pair.data(), 2), 1);
-    counts_.add(batch);
+    pairs.add(batch);
   }
 
   const Survey& survey_;
   uint32_t floor_;
-  SharedCounts counts_;
 };
 
 }  // namespace supratok

@@ -69,6 +69,22 @@ inline std::string encode_char(uint32_t code) {
           byte(0x80 | (code >> 6 & 0x3f)), byte(0x80 | (code & 0x3f))};
 }
 
+// Whether bytes from outside are valid UTF-8.
+inline bool is_utf8(std::string_view text) {
+  constexpr std::array<uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};  // by number of bytes
+  for (size_t i = 0, end; i < text.size(); i = end) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    end = i + char_bytes(lead);
+    if (!leads_char(text[i]) || lead >= 0xf8 || end > text.size()) return false;
+    for (size_t b = i + 1; b < end; ++b)
+      if (leads_char(text[b])) return false;
+    const uint32_t code = decode_char(&text[i]);
+    if (code < kLeast[end - i] || code >= kCodePoints || (code >= 0xd800 && code < 0xe000))
+      return false;
+  }
+  return true;
+}
+
 // Calls visit(code point) for each character of a text.
 template <class Visit>
 void each_char(std::string_view text, Visit visit) {

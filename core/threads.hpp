@@ -94,8 +94,14 @@ void in_parallel(size_t items, size_t threads, Work work, Collect collect) {
   collect();
 }
 
+// Bytes that become texts on the thread that counts them.
+struct Raw {
+  virtual ~Raw() = default;
+  virtual const Texts& texts() = 0;  // as long as it lives; asked for once
+};
+
 // Threads that count documents while the caller reads on. The caller copies texts into portions of
-// about two megabytes, and waits while too many portions are under way.
+// about two megabytes, or hands over raw bytes, and waits while too many are under way.
 class Counting {
  public:
   Counting(std::function<void(const Texts&)> count, size_t threads)
@@ -113,21 +119,17 @@ class Counting {
     portion_.text += text;
     return portion_.text.size() >= kPortion;
   }
-  void hand_over() {
-    breathe();
-    if (threads_.size() == 0) {
-      const Watched unwatched(nullptr);  // a signal's handler must not count in between
-      return count(std::exchange(portion_, {}));
-    }
-    wait([this] { return queue_.size() <= threads_.size(); });
-    const std::lock_guard guard(lock_);
-    queue_.push_back(std::exchange(portion_, {}));
-    changed_.notify_all();
-  }
+  void hand_over() { hand_over(std::exchange(portion_, {})); }
+  void hand_over(std::unique_ptr<Raw> raw) { hand_over({{}, {}, std::move(raw)}); }
   // Waits until all texts are counted.
   void finish() {
     hand_over();
     wait([this] { return queue_.empty() && busy_ == 0; });
+  }
+  // Throws the exception of a thread that failed.
+  void check() {
+    const std::lock_guard guard(lock_);
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
@@ -135,7 +137,20 @@ class Counting {
   struct Portion {
     std::string text;
     std::vector<size_t> sizes;
+    std::unique_ptr<Raw> raw;  // instead of them
   };
+
+  void hand_over(Portion portion) {
+    breathe();
+    if (threads_.size() == 0) {
+      const Watched unwatched(nullptr);  // a signal's handler must not count in between
+      return count(portion);
+    }
+    wait([this] { return queue_.size() <= threads_.size(); });
+    const std::lock_guard guard(lock_);
+    queue_.push_back(std::move(portion));
+    changed_.notify_all();
+  }
 
   // Throws the exception of a thread that failed.
   template <class Ready>
@@ -158,26 +173,29 @@ class Counting {
     while (true) {
       changed_.wait(guard, [this] { return !queue_.empty() || stopping_; });
       if (stopping_) return;
-      const Portion portion = std::move(queue_.front());
+      std::optional<Portion> portion = std::move(queue_.front());
       queue_.pop_front();
       ++busy_;
       guard.unlock();
       changed_.notify_all();
       std::exception_ptr failure;
       try {
-        count(portion);
+        count(*portion);
       } catch (...) {
         failure = std::current_exception();
       }
+      portion.reset();
       guard.lock();
       --busy_;
       if (failure && !failure_) failure_ = failure;
       if (failure) stopping_ = true;
+      if (failure) queue_.clear();  // who waits for raw bytes must not wait for ever
       changed_.notify_all();
     }
   }
 
   void count(const Portion& portion) const {
+    if (portion.raw) return count_(portion.raw->texts());
     Texts documents;
     const char* start = portion.text.data();
     for (const size_t size : portion.sizes) {

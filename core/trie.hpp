@@ -86,10 +86,14 @@ class Trie {
   // is larger than a fast cache, so this decides its speed, and nothing else.
   Trie(const Texts& strings, const Counts& weights) {
     if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
-    Numbers order(strings.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return strings[a] < strings[b]; });
+    const Numbers order = sorted_places(strings);
+    std::string bytes;  // of the sorted strings, end to end: neighbours are read together
+    std::vector<size_t> begins;
+    for (const uint32_t s : order) {
+      begins.push_back(bytes.size());
+      bytes += strings[s];
+    }
+    begins.push_back(bytes.size());
     Counts weight_before{0};        // of the strings before a place in `order`
     for (const uint32_t s : order)  // capped, for the sum must not overflow
       weight_before.push_back(weight_before.back() +
@@ -106,10 +110,13 @@ class Trie {
     std::vector<unsigned char> labels;
     Numbers starts;
     fit(slots);
-    for (size_t step = 0; !open.empty(); breathe(++step)) {
-      auto [node, begin, end, depth, weight] = open.top();
-      open.pop();
-      for (; begin < end && strings[order[begin]].size() == depth; ++begin) {
+    Range top{};
+    bool chain = false;  // the next node is the only child of this one, and weighs as much
+    for (size_t step = 0; chain || !open.empty(); breathe(++step)) {
+      if (!chain) top = open.top(), open.pop();
+      auto [node, begin, end, depth, weight] = top;
+      chain = false;
+      for (; begin < end && begins[begin + 1] - begins[begin] == depth; ++begin) {
         if (depth == 0 || ends_at(node)) continue;
         links_[node] |= 1u << 8;
         longest_[node] = order[begin];
@@ -118,7 +125,7 @@ class Trie {
       labels.clear();
       starts.clear();
       for (uint32_t i = begin; i < end; ++i) {
-        const auto label = static_cast<unsigned char>(strings[order[i]][depth]);
+        const auto label = static_cast<unsigned char>(bytes[begins[i] + depth]);
         if (!labels.empty() && labels.back() == label) continue;
         labels.push_back(label);
         starts.push_back(i);
@@ -127,12 +134,14 @@ class Trie {
       const uint32_t base = slots.place(labels);
       fit(slots);
       links_[node] |= base << 9;
+      chain = labels.size() == 1 && weight_before[end] - weight_before[begin] == weight;
       for (size_t i = 0; i < labels.size(); ++i) {
         const uint32_t child = base ^ labels[i];
         links_[child] = labels[i];
         longest_[child] = longest_[node];
-        open.push({child, starts[i], starts[i + 1], depth + 1,
-                   weight_before[starts[i + 1]] - weight_before[starts[i]]});
+        top = {child, starts[i], starts[i + 1], depth + 1,
+               weight_before[starts[i + 1]] - weight_before[starts[i]]};
+        if (!chain) open.push(top);
       }
     }
     label_unused(slots);
@@ -157,6 +166,25 @@ class Trie {
   }
 
  private:
+  // The places of the strings, sorted; equal ones in order. Most differ in their first bytes.
+  static Numbers sorted_places(const Texts& strings) {
+    std::vector<std::pair<uint64_t, uint32_t>> keys;
+    for (const std::string_view string : strings) {
+      uint64_t key = 0;
+      for (size_t i = 0; i < 8; ++i)
+        key = key << 8 | (i < string.size() ? static_cast<unsigned char>(string[i]) : 0);
+      keys.push_back({key, static_cast<uint32_t>(keys.size())});
+    }
+    std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+      if (a.first != b.first) return a.first < b.first;
+      const int order = strings[a.second].compare(strings[b.second]);
+      return order ? order < 0 : a.second < b.second;
+    });
+    Numbers places;
+    for (const auto& [key, place] : keys) places.push_back(place);
+    return places;
+  }
+
   void fit(const TrieSlots& slots) {
     links_.resize(slots.size());
     longest_.resize(slots.size(), kNone);

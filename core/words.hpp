@@ -71,18 +71,18 @@ class WordTable {
   bool counts_words() const { return !joints_; }
 
   // Words and counts: most frequent first; equals shorter first, then by code points.
-  using Rows = std::pair<Texts, Counts>;
+  struct Rows {
+    Texts texts;
+    Counts counts;
+    TextCounts copies;  // of the texts, if the table has none in memory
+  };
   Rows rows(int64_t least) const {  // seen at least so often
     return rows_if([&](std::string_view, int64_t count) { return count >= least; });
   }
   Rows rows_of_script(uint8_t script) const {
     return rows_if([&](std::string_view text, int64_t) { return script_of(text) == script; });
   }
-  Counts counts_of(const Texts& texts) const {
-    Counts counts;
-    for (const std::string_view text : texts) counts.push_back(words.find(text));
-    return counts;
-  }
+  Counts counts_of(const Texts& texts) const { return words.find_all(texts); }
   Counts totals() const {                                   // words by class
     Counts totals(static_cast<size_t>(CharClass::Extend));  // no word has this class
     words.each([&](std::string_view text, int64_t count) {
@@ -99,6 +99,9 @@ class WordTable {
     });
     return counts;
   }
+
+  // Whether a text from outside can be a word.
+  bool fits(std::string_view text) const { return !text.empty() && is_utf8(text); }
 
   SharedCounts words;
   PairSketch pairs;
@@ -124,19 +127,28 @@ class WordTable {
 
   template <class Keep>
   Rows rows_if(Keep keep) const {
+    Rows rows;
     std::vector<TextCount> found;
+    const auto collect = [&](std::string_view text, int64_t count) {
+      found.push_back({text, count});
+    };
+    const bool copied = words.spilled();
     words.each([&](std::string_view text, int64_t count) {
-      if (keep(text, count)) found.push_back({text, count});
+      if (!keep(text, count)) return;
+      if (copied)
+        rows.copies.add(text, hash_bytes(text), count);
+      else
+        collect(text, count);
     });
+    rows.copies.each(collect);
     sort(found, [](const TextCount& a, const TextCount& b) {
       if (a.count != b.count) return a.count > b.count;
       if (a.text.size() != b.text.size()) return a.text.size() < b.text.size();
       return a.text < b.text;
     });
-    Rows rows;
     for (const auto& [text, count] : found) {
-      rows.first.push_back(text);
-      rows.second.push_back(count);
+      rows.texts.push_back(text);
+      rows.counts.push_back(count);
     }
     return rows;
   }

@@ -18,3 +18,9 @@ def one_thread() -> None:
     import torch  # which most tests do without
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture
+def no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that write hundreds of files: the machine does not lose its power."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)

@@ -13,7 +13,7 @@ import pytest
 import supratok
 from texts import prose
 
-VERBS = ["curate", "extend", "mine", "prune", "refine", "train"]
+VERBS = ["curate", "extend", "mine", "prune", "refine", "tokenize", "train"]
 
 
 @pytest.mark.parametrize("name", VERBS)

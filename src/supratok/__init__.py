@@ -4,7 +4,8 @@ import supratok
 tokenizer = supratok.train("corpus/*.jsonl", vocab_size=32_000)
 tokenizer.tokens("as well as in New York")   # ['as well as', ' in', ' New York']
 
-The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`.
+The verbs of the command are functions here: `train`, `curate`, `mine`, `prune`, `refine`, `extend`,
+`tokenize`.
 """
 
 from .common import interrupts as _  # noqa: F401  first: it watches the other imports
@@ -15,13 +16,14 @@ from typing import TYPE_CHECKING
 from .corpus import CorpusError
 from .recipe import Boundaries, Curation, Expressions, Recipe, Screen, Scripts, Seeds
 from .tokenizer import Piece, Token, Tokenizer
-from .train import ShortVocabularyWarning, train
+from .train import ShortVocabularyWarning, train, train_from_counts
 
 __all__ = [
     "Boundaries",
     "CorpusError",
     "Curation",
     "Expressions",
+    "NotCounted",
     "Piece",
     "Recipe",
     "Screen",
@@ -35,16 +37,20 @@ __all__ = [
     "mine",
     "prune",
     "refine",
+    "tokenize",
     "train",
+    "train_from_counts",
 ]
 
 # Found on demand, since they load numpy and more: the room, the module and the function.
 _LATER = {
+    "NotCounted": "readings.files",
     "curate": "corpus.curate",
     "extend": "extending",
     "mine": "learn.mine",
     "prune": "learn.rework",
     "refine": "learn.rework",
+    "tokenize": "shards.make",
 }
 
 if TYPE_CHECKING:
@@ -52,6 +58,8 @@ if TYPE_CHECKING:
     from .extending import extend
     from .learn.mine import mine
     from .learn.rework import prune, refine
+    from .readings.files import NotCounted
+    from .shards.make import tokenize
 
     __version__: str
 else:

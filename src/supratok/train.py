@@ -3,22 +3,29 @@
     documents ─split→ ─count→ words ─traditional→ tokens ─runs→ ─multiword→ tokens
               ─prune→ tokens ─expression→ tokens ─refine→ tokens ─→ Tokenizer
 
-The documents are read as a stream: twice, and again by each later pass that the recipe has. Memory
-holds tables of unique words and unique runs (neighbouring words that may join), with their counts.
+The documents are read once, as a stream, and kept as numbers of words; later passes count over
+these (readings/). Memory holds tables of unique words and unique runs (neighbouring words that may
+join), with their counts.
 """
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from .common import _core
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
 from .recipe import Recipe
 from .tokenizer import Tokenizer
 from .tokenizer.inputs import LONGEST_TOKEN
+
+if TYPE_CHECKING:
+    from .readings import TrainingText
 
 
 class ShortVocabularyWarning(UserWarning):
@@ -38,6 +45,15 @@ def train(
     lang: Languages = None,
     whole_files: bool = False,
     skip_bad: bool = False,
+    max_documents: int | None = None,
+    max_bytes: int | None = None,
+    hold_out: float = 0.05,
+    memory: int | str | None = None,
+    work: str | os.PathLike[str] | None = None,
+    keep_work: bool = False,
+    reread: bool = False,
+    engine: str = "local",
+    address: str | None = None,
 ) -> Tokenizer:
     """Learn a tokenizer.
 
@@ -50,12 +66,61 @@ def train(
     all others, or of those in some files ({"*/tr/*": "tr"}); without it the text decides
     (corpus/languages.py). The same text and recipe give the same tokenizer, with any number of
     threads and any order of the documents.
+
+    `hold_out` is the share of documents that training does not learn from: half of them decide
+    which tokens to keep, half measure the result.
+
+    `memory` ("8GB") limits what training takes; the rest goes to files in `work` or, without it, to
+    temporary ones. `work` is a folder: the same call with it goes on after a crash. It is removed
+    at the end, unless `keep_work`. `reread` reads the text for each pass, instead of keeping it on
+    disk. `engine="ray"` counts on the cluster at `address`, or on one that it starts here.
     """
+    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
+    options: dict[str, Any] = {
+        "format": format, "text_key": text_key, "lang_key": lang_key, "lang": lang,
+        "whole_files": whole_files, "skip_bad": skip_bad,
+        "max_documents": max_documents, "max_bytes": max_bytes,
+    }  # fmt: skip
+    from .readings.open import open_text
+
+    with (
+        open_corpus(documents_or_paths, **options) as corpus,
+        make_progress(progress) as shown,
+        open_text(
+            corpus, recipe, options, workers, shown, hold_out=hold_out, memory=memory,
+            work=work, keep_work=keep_work, reread=reread, engine=engine, address=address,
+        ) as text,
+    ):  # fmt: skip
+        return _learn(text, recipe, workers, shown)
+
+
+def train_from_counts(
+    counts: Iterable[str | os.PathLike[str]],
+    recipe: Recipe | None = None,
+    threads: int | None = None,
+    progress: bool | Progress = True,
+    *,
+    vocab_size: int | None = None,
+    memory: int | str | None = None,
+) -> Tokenizer:
+    """Learn a tokenizer from counts files instead of text (docs/counts.md).
+
+    Raises `NotCounted` if the recipe needs a reading of the text that no file holds; its `reading`
+    can be counted by `supratok tally --plan`."""
+    from .readings.files import CountedText
+    from .readings.open import keeping_for
+
+    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
+    with make_progress(progress) as shown, keeping_for(memory) as keeping:
+        text = CountedText(map(Path, counts), shown, keeping.tables)
+        return _learn(text, recipe, workers, shown)
+
+
+def _learn(text: TrainingText, recipe: Recipe, workers: int, shown: Progress) -> Tokenizer:
+    """Figure 1, from line 2 on; line 1, filtering documents by entropy, is a part of `words`."""
     # These load numpy. `import supratok` and encoding do without it.
-    from .corpus.split import Split
     from .learn import (
         choose_alphabet,
-        count_words,
         find_script_rules,
         learn_at_once,
         learn_expressions,
@@ -66,56 +131,39 @@ def train(
         training_report,
     )
 
-    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
-    with (
-        open_corpus(
-            documents_or_paths,
-            format=format,
-            text_key=text_key,
-            lang_key=lang_key,
-            lang=lang,
-            whole_files=whole_files,
-            skip_bad=skip_bad,
-        ) as corpus,
-        make_progress(progress) as shown,
-    ):
-        # Figure 1, line 1: filter the documents by entropy, if the recipe asks; hold some out.
-        split = Split(corpus, recipe.curation, workers, shown, store=_core.Store())
-        table, by_language = count_words(split, recipe, workers, shown)
-        # Line 3: start with the alphabet. The bytes come with every tokenizer, seeds (line 2) with
-        # the multiword pass, which mines them from its runs.
-        alphabet = choose_alphabet(table, recipe)
-        # Lines 4-7: the traditional and the multiword pass apply the best merge, again and again.
-        if recipe.curriculum:
-            rules = find_script_rules(table, by_language, recipe.scripts)
-            del by_language  # frees its memory
-            words = learn_traditional(alphabet, table, rules, recipe, shown)
-            learnt = learn_multiword(words, table, rules, split, recipe, workers, shown)
-        else:
-            learnt = learn_at_once(alphabet, split, recipe, workers, shown)
-        tokens, passes = learnt.tokens, learnt.facts
-        # Line 6: no more than V tokens. Under `fewest` the passes learn more, to choose from.
-        if len(tokens) > (room := recipe.room(recipe.vocab_size)):
-            tokens, passes["pruning"] = prune_to_size(
-                tokens, learnt.uses, room, recipe.segmentation, split, workers, shown
-            )
-        # Lines 4-6 and 8: the expression pass accepts spans with positive net utility.
-        if recipe.expressions is not None and recipe.crossover != 1.0:
-            tokens, passes["expression"] = learn_expressions(
-                tokens, table, split, recipe, workers, shown
-            )
-        # Not in the paper: surgery to convergence.
-        if recipe.refine:
-            tokens, passes["refinement"] = refine_tokens(
-                tokens, split, recipe, recipe.refine, workers, shown
-            )
-        # Line 9: return the tokenizer.
-        tokenizer = Tokenizer(tokens, recipe)
-        tokenizer.report = training_report(
-            tokenizer, split, learnt.crossover, passes, workers, shown
+    table, by_language = text.words(recipe)
+    # Line 3: start with the alphabet. The bytes come with every tokenizer, seeds (line 2) with the
+    # multiword pass, which mines them from its runs.
+    alphabet = choose_alphabet(table, recipe)
+    # Lines 4-7: the traditional and the multiword pass apply the best merge, again and again.
+    if recipe.curriculum:
+        rules = find_script_rules(table, by_language, recipe.scripts)
+        del by_language  # frees its memory
+        words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
+        learnt = learn_multiword(words, table, rules, text, recipe, workers, shown)
+    else:
+        learnt = learn_at_once(alphabet, text, recipe, workers, shown)
+    tokens, passes = learnt.tokens, learnt.facts
+    # Line 6: no more than V tokens. Under `fewest` the passes learn more, to choose from.
+    if len(tokens) > (room := recipe.room(recipe.vocab_size)):
+        tokens, passes["pruning"] = prune_to_size(
+            tokens, learnt.uses, room, recipe.segmentation, text, workers, shown
         )
+    # Lines 4-6 and 8: the expression pass accepts spans with positive net utility.
+    if recipe.expressions is not None and recipe.crossover != 1.0:
+        tokens, passes["expression"] = learn_expressions(
+            tokens, table, text, recipe, workers, shown
+        )
+    # Not in the paper: surgery to convergence.
+    if recipe.refine:
+        tokens, passes["refinement"] = refine_tokens(
+            tokens, text, recipe, recipe.refine, workers, shown
+        )
+    # Line 9: return the tokenizer.
+    tokenizer = Tokenizer(tokens, recipe)
+    tokenizer.report = training_report(tokenizer, text, learnt.crossover, passes, workers, shown)
     if reason := shortfall(recipe, recipe.vocab_size - room + len(tokens)):
-        warnings.warn(reason, ShortVocabularyWarning, stacklevel=2)
+        warnings.warn(reason, ShortVocabularyWarning, stacklevel=3)
     return tokenizer
 
 

@@ -197,11 +197,11 @@ def _spelled(number: int) -> str:
     return "".join(chr(97 + number // 26**place % 26) for place in range(8))
 
 
-def _merged(words: _core.WordTable) -> int:
+def _merged(words: _core.WordTable, threads: int = 1) -> int:
     codes = [ord(char) for char in " abcdefghijklmnopqrstuvwxyz"]
     sequences = _core.Sequences.of_words(words, codes)
     limits = _core.Limits(bytes=64)
-    return _core.Merger.over_characters(sequences, codes, limits, 1).run(10**9)
+    return _core.Merger.over_characters(sequences, codes, limits, 1, threads, 64).run(10**9)
 
 
 def _endless() -> tuple[Work, Work]:
@@ -222,6 +222,7 @@ LONG: dict[str, Callable[[], tuple[Work, Work]]] = {
     "encode": _over_texts(lambda core, some: core.encode(some[0])),
     "count": _over_texts(lambda core, some: core.count(some[0])),
     "merges": _over_words(_merged),
+    "merges on threads": _over_words(lambda words: _merged(words, 3)),
     "list": _endless,
     "build": lambda: (lambda: _built(600_000), lambda: _built(10)),
 }

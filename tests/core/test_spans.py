@@ -17,7 +17,7 @@ from supratok.common.progress import Progress
 from supratok.learn.expression.spans import NONE, find_candidates, read_lexicon
 from supratok.learn.expression.stopwords import bare, is_letters
 from supratok.learn.expression.uses import Encoded
-from supratok.learn.words import UNSPACED
+from supratok.readings import UNSPACED
 from supratok.recipe import Expressions
 from texts import PIECES, any_text, prose
 

@@ -84,17 +84,6 @@ def test_a_list_of_documents_walks_no_disk(monkeypatch: pytest.MonkeyPatch) -> N
         assert twice(texts) == texts
 
 
-@pytest.mark.parametrize(
-    "name", ["hf://datasets/foo", "s3://bucket/a.jsonl", "https://x.org/a.txt"]
-)
-def test_addresses(name: str) -> None:
-    for source in (name, Path(name), [Path(name)]):
-        found = message(source)
-        assert found.startswith(f"{name}: an address, not a file") and "download it" in found
-        assert "streaming=True" in found
-    assert "iter(" in message([name])
-
-
 def test_all_records_skipped(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", as_json(["a"] * 500, key="body"))
     assert skips(path)[1] == {"missing key": 500}

@@ -89,9 +89,9 @@ def test_later_readings_repeat_the_first() -> None:
     assert training == [text for text in DOCUMENTS if not is_held_out(digest(text))]
     for _ in range(2):
         assert list(split.texts("later")) == training
-    assert split.documents == 400 and split.training_documents == len(training)
-    assert split.held_out_documents == 400 - len(training)
-    assert split.characters == sum(map(len, training))
+    assert split.totals.documents == 400 and split.totals.training_documents == len(training)
+    assert split.totals.held_out_documents == 400 - len(training)
+    assert split.totals.characters == sum(map(len, training))
     assert split.deciding_texts() == held_out_half(DOCUMENTS, measuring=False)
     assert split.measuring_texts() == held_out_half(DOCUMENTS)
 
@@ -110,7 +110,8 @@ def test_a_corpus_of_held_out_documents_is_trained_on_whole() -> None:
     split = split_of(held_out)
     assert [document.text for document in split.decide("first")] == held_out
     assert list(split.texts("later")) == held_out
-    assert split.held_out_documents == 0 and split.characters == sum(map(len, held_out))
+    assert split.totals.held_out_documents == 0
+    assert split.totals.characters == sum(map(len, held_out))
     assert split.deciding_texts() == split.measuring_texts() == []
 
 

@@ -45,7 +45,7 @@ def test_uses_after_some_merges_equal_those_of_a_loop_that_stops_there(seed: int
     table.count(prose(seed, 80) + corpus(seed, 40), 1)
     recipe = Recipe(vocab_size=700)
     alphabet = choose_alphabet(table, recipe)
-    words = learn_traditional(alphabet, table, ScriptRules(), recipe, Progress())
+    words = learn_traditional(alphabet, table, ScriptRules(), recipe, 1, Progress())
     codes = [ord(token.text) for token in alphabet]
     limits = _core.Limits(bytes=64, digits=3, names=sorted(recipe.names))
     for merges in (0, 1, 7, len(words.texts) // 2, len(words.texts)):

@@ -13,6 +13,7 @@ from supratok.common import _core
 from supratok.learn.prune import HeldOutText
 from supratok.learn.refine import Texts, find_leaves, refine
 from supratok.learn.words import may_be_token
+from supratok.readings import Reading, Room
 from supratok.recipe import Scripts
 from texts import corpus, prose
 
@@ -26,11 +27,22 @@ def trained(rule: Any, seed: int) -> Tokenizer:
     return train(prose(seed, 300) + corpus(seed, 100), recipe, threads=1, progress=False)
 
 
+def deciding(training: list[str], held_out: HeldOutText) -> Texts:
+    """Counts over these texts."""
+
+    def read(reading: Reading[Any]) -> Any:
+        table = reading.table(Room())
+        reading.count(table, training, held_out.threads, lambda _: None)
+        return table
+
+    return Texts(read, held_out)
+
+
 def texts(seed: int, threads: int = 1) -> Texts:
     documents = prose(seed, 500) + corpus(seed + 1, 100)
     held_out, training = documents[::10], [text for i, text in enumerate(documents) if i % 10]
     scale = sum(map(len, training)) / sum(map(len, held_out))
-    return Texts(lambda: iter(training), HeldOutText(held_out, scale, threads))
+    return deciding(training, HeldOutText(held_out, scale, threads))
 
 
 def encoder_of(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
@@ -117,7 +129,7 @@ def test_worked_example(rule: Any, learnt: list[str], held_out_tokens: list[int]
     tokens = [Token(text, 9, "alphabet") for text in ("a", "b", "c", "d", " ")]
     tokens += [Token("ab", 9, "traditional"), Token("cd", 9, "traditional")]
     recipe = Recipe(vocab_size=300, segmentation=rule)
-    text = Texts(lambda: iter(["ab ab"] * 20), HeldOutText(["ab ab"] * 2, 10.0, 1))
+    text = deciding(["ab ab"] * 20, HeldOutText(["ab ab"] * 2, 10.0, 1))
     after, story = refine(tokens, recipe, 9, text)
     assert after[:5] == tokens[:5]
     assert [token.text for token in after[5:]] == learnt

@@ -26,7 +26,7 @@ from supratok.learn.scripts import (
     split_suffix,
     suffix_changes,
 )
-from supratok.learn.words import UNSPACED
+from supratok.readings import UNSPACED
 from supratok.recipe import Scripts
 from supratok.reference import scripts as reference_scripts
 from supratok.reference import words as reference_words

@@ -23,11 +23,9 @@ from supratok import Recipe
 from supratok.common import _core
 from supratok.common.progress import Progress
 from supratok.corpus import open_corpus
-from supratok.corpus.split import Split
-from supratok.learn.count import SKETCH_BITS, count_words
 from supratok.learn.runs import count_runs
 from supratok.learn.seeds import Phrase, mine_runs, total_words
-from supratok.learn.words import UNSPACED
+from supratok.readings import SKETCH_BITS, UNSPACED, LocalText, Units
 from supratok.recipe import Seeds
 from texts import corpus, prose
 
@@ -38,23 +36,24 @@ Window = tuple[str, ...]
 
 def read(
     documents: list[str], threads: int = 1, hold_out: bool = False
-) -> tuple[Split, _core.WordTable]:
-    split = Split(open_corpus(documents), None, threads, Progress(), hold_out=hold_out)
-    return split, count_words(split, PLAIN, threads, Progress())[0]
+) -> tuple[LocalText, _core.WordTable]:
+    share = 0.05 if hold_out else 0
+    text = LocalText(open_corpus(documents), None, threads, Progress(), hold_out=share)
+    return text, text.words(PLAIN)[0]
 
 
 def runs_of(
-    split: Split, words: _core.WordTable, known: list[str], floor: int, threads: int = 1
+    text: LocalText, words: _core.WordTable, known: list[str], floor: int
 ) -> _core.RunTable:
-    return count_runs(split, words, known, PLAIN, floor, threads, Progress())[0]
+    return count_runs(text, words, Units(PLAIN, known), floor)[0]
 
 
 def mined(
     documents: list[str], seeds: Seeds, threads: int = 1
 ) -> tuple[list[Phrase], dict[str, Any]]:
-    split, words = read(documents, threads)
+    text, words = read(documents, threads)
     known, counts = words.rows(seeds.min_count)
-    table = runs_of(split, words, known, seeds.min_count, threads)
+    table = runs_of(text, words, known, seeds.min_count)
     return mine_runs(table, known, counts, total_words(words), seeds)
 
 
@@ -197,7 +196,7 @@ def test_counting_keeps_the_runs() -> None:
 
 
 def test_nothing_to_count() -> None:
-    table = _core.RunTable([], _core.WordTable(SKETCH_BITS), JOINTS, 1)
+    table = _core.RunTable([], _core.PairSketch(SKETCH_BITS), JOINTS, 1)
     assert [len(column) for column in table.ngrams(5, 1)] == [0] * 5
     assert mine_runs(table, [], np.zeros(0, dtype=np.int64), 0, SMALL)[0] == []
 
@@ -297,10 +296,10 @@ def test_all_documents_are_read_unless_some_are_held_out() -> None:
     documents = [f"document {number}" for number in range(400)]
     everything, words = read(documents)
     some, fewer = read(documents, hold_out=True)
-    assert everything.held_out_documents == 0 and not everything.deciding_texts()
+    assert everything.totals.held_out_documents == 0 and not everything.deciding_texts()
     assert words.counts_of(["document"]).tolist() == [400]
-    assert 0 < some.held_out_documents < 400 and some.deciding_texts()
-    assert fewer.counts_of(["document"]).tolist() == [400 - some.held_out_documents]
+    assert 0 < some.totals.held_out_documents < 400 and some.deciding_texts()
+    assert fewer.counts_of(["document"]).tolist() == [400 - some.totals.held_out_documents]
     table = runs_of(everything, words, ["document", " "], 1)
     assert table.ngrams(2, 1)[2].sum() == 0
     known = words.rows()[0]
@@ -324,7 +323,7 @@ def test_bad_seeds_are_named(values: dict[str, Any], message: str) -> None:
 
 
 def test_counts_must_fit_the_words() -> None:
-    table = _core.RunTable([" a"], _core.WordTable(SKETCH_BITS), JOINTS, 1)
+    table = _core.RunTable([" a"], _core.PairSketch(SKETCH_BITS), JOINTS, 1)
     with pytest.raises(ValueError, match="1 known words, but 2 counts"):
         mine_runs(table, [" a"], np.ones(2, dtype=np.int64), 2, SMALL)
 

@@ -16,13 +16,12 @@ from hypothesis import given
 
 import supratok
 from seeds import seeds
-from supratok import Boundaries, Recipe, reference
+from supratok import Boundaries, Recipe, readings, reference
 from supratok.common import _core
 from supratok.corpus import curate, open_corpus
 from supratok.corpus.split import digest
 from supratok.learn import multiword, prune
 from supratok.learn import scripts as learn_scripts
-from supratok.learn import words as learn_words
 from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
 from supratok.reference import curation, passes, phrases, scripts, words
 from supratok.tokenizer import BYTES
@@ -68,7 +67,7 @@ def test_constants_agree() -> None:
     assert passes.ROUNDS == prune.ROUNDS
     assert passes.HELD_OUT_WEIGHT == prune.HELD_OUT_WEIGHT
     assert phrases.UNSPACED_SHARE == multiword._UNSPACED_SHARE
-    assert set(learn_words.UNSPACED) == words.UNSPACED
+    assert set(readings.UNSPACED) == words.UNSPACED
     assert scripts.LANGUAGES == learn_scripts.LANGUAGES
     assert scripts.LONGEST_SUFFIX == learn_scripts._LONGEST_SUFFIX
     assert scripts.SHORTEST_STEM == learn_scripts._SHORTEST_STEM
@@ -98,7 +97,7 @@ def test_sentences_and_colons_end_at_the_same_characters() -> None:
     rules = Boundaries.careful()
     for by_class in (True, False):
         aware = Scripts() if by_class else None
-        joints = learn_words.joints(Recipe(vocab_size=300, boundaries=rules, scripts=aware))
+        joints = readings.joints(Recipe(vocab_size=300, boundaries=rules, scripts=aware))
         for char in marks:
             for left in (char, f"{char})", f".{char}"):
                 if len(words.split_words(left, by_class)) > 1:

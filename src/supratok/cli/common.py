@@ -13,9 +13,11 @@ from typing import Any, BinaryIO
 
 from ..common.files import STANDARD_OUTPUT, refuse_overwriting, refuse_unwritable
 from ..common.progress import Events
+from ..common.sizes import parse_size
 from ..corpus import Corpus, open_corpus
 from ..corpus.kinds import DOCUMENT, FORMATS
 from ..corpus.paths import describe
+from ..corpus.split import HOLD_OUT
 from ..tokenizer import Tokenizer, usable_threads
 from ..tokenizer.file import FILE as SUPRATOK_FILE
 
@@ -58,25 +60,66 @@ def add_reading_arguments(command: argparse.ArgumentParser) -> None:
     add("--skip-bad", action="store_true", help="skip and count records that cannot be read")
 
 
+def add_split_arguments(command: argparse.ArgumentParser) -> None:
+    """Which documents train."""
+    add = command.add_argument
+    add(
+        "--max-documents",
+        type=int,
+        metavar="N",
+        help="train on a sample of N documents, chosen by hash, not the first ones (default: all)",
+    )
+    add(
+        "--max-bytes",
+        metavar="SIZE",
+        help="train on a sample of so much text, such as 10GB, chosen by hash (default: all)",
+    )
+    add(
+        "--hold-out",
+        type=float,
+        default=HOLD_OUT,
+        metavar="SHARE",
+        help="hold out this share of the documents, to decide and to measure on; 0 for none"
+        f" (default: {HOLD_OUT})",
+    )
+
+
+def split_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The options that `add_split_arguments` added."""
+    most = None if args.max_bytes is None else parse_size(args.max_bytes, "--max-bytes")
+    return {
+        "max_documents": args.max_documents, "max_bytes": most, "hold_out": args.hold_out,
+    }  # fmt: skip
+
+
+def add_memory_argument(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--memory",
+        metavar="SIZE",
+        help="use about so much memory, such as 8GB; tables that outgrow it go to files, and the"
+        " result is the same (default: what it takes)",
+    )
+
+
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
     """The options of `open_corpus` that `add_reading_arguments` added."""
     names = ("format", "text_key", "whole_files", "skip_bad")
     return {name: getattr(args, name) for name in names}
 
 
-def add_corpus_arguments(command: argparse.ArgumentParser) -> None:
-    """For commands that read a whole corpus."""
+def add_corpus_arguments(command: argparse.ArgumentParser, files: str = "+") -> None:
+    """For commands that read a whole corpus. `files`: how many, as argparse writes it."""
     add = command.add_argument
-    add("files", nargs="+", metavar="FILES", help=FILES)
+    add("files", nargs=files, metavar="FILES", help=FILES)
     add("--threads", type=int, metavar="N", help="number of threads (default: all cores)")
     add_reading_arguments(command)
 
 
-def add_job_arguments(command: argparse.ArgumentParser, out: str = OUT) -> None:
+def add_job_arguments(command: argparse.ArgumentParser, out: str = OUT, files: str = "+") -> None:
     """For commands that read a corpus and write a tokenizer: train, prune, refine, extend."""
     command.set_defaults(interrupted="interrupted, nothing was written")
     command.add_argument("--out", type=Path, required=True, metavar="PATH", help=out)
-    add_corpus_arguments(command)
+    add_corpus_arguments(command, files)
     shown = command.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="show nothing but errors")
     shown.add_argument("--json", action="store_true", help="show progress as one JSON event a line")

@@ -13,7 +13,7 @@ from .common import Job
 FACTOR = "within a factor of two"
 
 
-def announce_training(job: Job, recipe: Recipe) -> None:
+def announce_training(job: Job, recipe: Recipe, *, sample: bool = False) -> None:
     """Print what training takes. Standard input has no known size, and no line."""
     from ..learn.estimate import estimate_training, text_bytes
 

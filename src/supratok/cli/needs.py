@@ -61,6 +61,11 @@ def _report(args: argparse.Namespace) -> Needs:
     yield "lab", "jinja2"
 
 
+def _tokenize(args: argparse.Namespace) -> Needs:
+    if args.output_format == "parquet":
+        yield "parquet", "pyarrow"
+
+
 def _tune(args: argparse.Namespace) -> Needs:
     yield from (("lm", name) for name in ("torch", "optuna", "filelock", "tokenizers"))
     yield "lm", "matplotlib"  # pictures of the search
@@ -73,5 +78,6 @@ _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
     "extend": _extend,
     "graft": _graft,
     "report": _report,
+    "tokenize": _tokenize,
     "tune": _tune,
 }

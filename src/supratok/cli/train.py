@@ -3,6 +3,9 @@
 supratok train corpus/*.jsonl.zst --vocab-size 100000 --out my.json
 supratok train corpus/*.jsonl.zst --vocab-size 100000 --preset paper --out paper.json
 supratok train corpus/*.jsonl.zst --recipe my.toml --out my.json
+supratok train corpus/*.jsonl.zst --memory 8GB --work work --out my.json     # large text, resumable
+supratok train s3://texts/*.jsonl.zst --engine ray --address auto --out my.json
+supratok train --counts all.counts --out my.json                             # no text here
 """
 
 from __future__ import annotations
@@ -13,12 +16,25 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ..common.files import STANDARD_OUTPUT
 from ..corpus import Languages
+from ..readings.open import ENGINES
 from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
-from ..train import ShortVocabularyWarning, shortfall, train
-from .common import Job, add_job_arguments, check_writable
+from ..tokenizer import Tokenizer
+from ..train import ShortVocabularyWarning, shortfall, train, train_from_counts
+from .common import (
+    Job,
+    add_job_arguments,
+    add_memory_argument,
+    add_split_arguments,
+    check_writable,
+    split_of,
+)
 from .estimate import announce_training
 from .summary import summary_of
+
+# Choice: bytes of files from which on a run keeps its work, unless told.
+_LONG = 1 << 30
 
 _PRESETS = """start from this recipe. "default" is for training models: it encodes by merges, as BPE
 does, and learns phrases that ten documents share. "dense" finds the fewest tokens, also on small
@@ -84,21 +100,98 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="the language of records that name none: of all, or of files by a pattern; may be"
         " repeated (default: found from the text)",
     )
-    add_job_arguments(command)
+    add(
+        "--counts",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="train from these counts files of `supratok tally`, instead of text (default: none)",
+    )
+    add(
+        "--work",
+        type=Path,
+        metavar="FOLDER",
+        help="keep finished work in this folder, so that the same command goes on after a crash"
+        f" (default: OUT.work for more than {_LONG >> 30} GB of files, else none)",
+    )
+    add("--keep-work", action="store_true", help="do not remove the work folder at the end")
+    add_memory_argument(command)
+    add(
+        "--reread",
+        action="store_true",
+        help="read the text again for each pass (default: keep it, as numbers, on disk)",
+    )
+    add_split_arguments(command)
+    add(
+        "--engine",
+        choices=ENGINES,
+        default="local",
+        help="where to count: on this machine, or on a Ray cluster (default: local)",
+    )
+    add("--address", metavar="A", help="the address of the cluster (default: one on this machine)")
+    add(
+        "--dry-run",
+        action="store_true",
+        help="train nothing: estimate time, memory and disk from a sample",
+    )
+    add_job_arguments(command, files="*")
 
 
 def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
+    if bool(args.counts) == bool(args.files):
+        raise ValueError("name the files to train on, or --counts; one of them")
     job = Job(args)
-    check_writable(args.out, job.reads(args.recipe))
-    lang = _languages(args.lang or [])
-    announce_training(job, recipe)
+    check_writable(args.out, [*args.counts, args.recipe] if args.counts else job.reads(args.recipe))
+    if not args.counts:
+        announce_training(job, recipe, sample=args.dry_run)
+    if args.dry_run:
+        return
+    learn = _from_counts if args.counts else _from_text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
-        tokenizer = train(job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang)
+        tokenizer = learn(args, job, recipe)
     if args.quiet and (reason := shortfall(recipe, tokenizer.vocab_size)):
         print(f"warning: {reason}", file=sys.stderr)
     job.save(tokenizer, "learnt", summary_of(tokenizer))
+
+
+def _from_text(args: argparse.Namespace, job: Job, recipe: Recipe) -> Tokenizer:
+    lang = _languages(args.lang or [])
+    work = args.work or _default_work(args, job)
+    if work is not None:
+        args.interrupted = f"interrupted; {work} keeps what is done, and the same command goes on"
+    return train(
+        job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang, **split_of(args),
+        memory=args.memory, work=work, keep_work=args.keep_work, reread=args.reread,
+        engine=args.engine, address=args.address,
+    )  # fmt: skip
+
+
+def _default_work(args: argparse.Namespace, job: Job) -> Path | None:
+    """Where a long run keeps its work, if nobody said."""
+    sizes = job.corpus.sizes()
+    is_long = sizes is not None and sizes.total() > _LONG
+    if args.engine != "local" or args.reread or not is_long or str(args.out) == STANDARD_OUTPUT:
+        return None
+    return Path(f"{args.out}.work")
+
+
+def _from_counts(args: argparse.Namespace, job: Job, recipe: Recipe) -> Tokenizer:
+    from ..readings.files import NotCounted
+    from ..readings.plans import write_plan
+
+    options = {"threads": args.threads, "progress": job.options["progress"]}
+    try:
+        return train_from_counts(args.counts, recipe, **options, memory=args.memory)
+    except NotCounted as missing:
+        plan = Path(f"{args.out}.plan")
+        write_plan(plan, missing.reading, missing.split)
+        raise ValueError(
+            f"the recipe needs one more reading of the text, '{missing.reading.phase}': run"
+            f" `supratok tally --plan {plan} --out NAME.counts TEXT` where the text is, and"
+            " `supratok train` again with these files added to --counts"
+        ) from None
 
 
 def _languages(options: list[str]) -> Languages:

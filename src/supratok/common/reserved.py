@@ -34,6 +34,9 @@ _CONTROL = """
 """
 CONTROL_NAMES = frozenset(_CONTROL.split())
 
+# Special tokens that end a document, under the names that tokenizers usually have for them.
+END_NAMES = ("<|endoftext|>", "</s>", "<eos>", "<|end_of_text|>", "<|eos|>", "[EOS]")
+
 
 def reserved(special_tokens: Iterable[str]) -> frozenset[str]:
     """All reserved texts of a tokenizer with these special tokens."""

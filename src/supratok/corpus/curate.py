@@ -17,7 +17,7 @@ import dataclasses
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,6 +89,23 @@ class Curator:
         self._steps[place][kept][int(bits * STEPS)] += 1
         self._characters[place][kept] += characters
 
+    def sums(self) -> dict[str, dict[str, int]]:
+        """All that was recorded, as numbers that add up; `add` takes them."""
+        found = {}
+        for name, steps, sizes in zip(BINS, self._steps, self._characters, strict=True):
+            for kept, (counter, size) in enumerate(zip(steps, sizes, strict=True)):
+                rows = {str(step): count for step, count in sorted(counter.items())}
+                found[f"{name} {kept}"] = {**rows, "characters": size}
+        return found
+
+    def add(self, sums: Mapping[str, Mapping[str, int]]) -> None:
+        """Add what another curator with this curation recorded."""
+        for place, name in enumerate(BINS):
+            for kept in (0, 1):
+                rows = dict(sums.get(f"{name} {kept}", {}))
+                self._characters[place][kept] += rows.pop("characters", 0)
+                self._steps[place][kept].update({int(step): n for step, n in rows.items()})
+
     def report(self) -> dict[str, Any]:
         """Documents and characters by bin, and a histogram, as plain JSON values."""
         return {
@@ -124,8 +141,9 @@ class Curator:
 
 
 def digest(text: str) -> int:
-    """A number below 2**64 that depends on the text alone: the same in every run and order."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big")
+    """A number below 2**64 that depends on the text alone: the same in every run and order. It is
+    the first 8 bytes of BLAKE2b: hashlib.blake2b(text.encode(), digest_size=8)."""
+    return _core.digest(text)
 
 
 def chance(digest: int) -> int:

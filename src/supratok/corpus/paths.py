@@ -1,4 +1,4 @@
-"""Which files a path, a folder or a glob names, and which of them are left out, and why.
+"""Which files a path, a folder, a glob or an address names; which of them are left out, and why.
 
 A folder is read with all that is below it, except hidden files and folders (".git") and files that
 hold no known format. Links are followed, each real folder and each real file once.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import fnmatch
 import glob
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from .faults import CorpusError, refuse
 from .kinds import FAMILY, FORMATS, KNOWN, kind, looks_like_text
 from .readers import read_head
+from .remote import Url, find_urls, is_url
 from .sources import File
 
 LeftOut: TypeAlias = dict[str, list[str]]  # by reason, the names of files and folders
@@ -27,9 +27,6 @@ OTHER = "of another format"
 SPECIAL = "no regular file"
 LINKED = "read already through a link"
 
-# The scheme of a URL, also after `Path` has made one slash of two; one letter is a drive.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
 
 def find_files(name: str, form: str, left_out: LeftOut) -> list[File]:
     """The files that a path, a folder or a glob names, sorted; adds to those left out."""
@@ -38,6 +35,14 @@ def find_files(name: str, form: str, left_out: LeftOut) -> list[File]:
         files = _known(found, form, left_out)
     elif os.path.lexists(name):
         return [_explicit(Path(name), form)]
+    elif is_url(name):
+        hidden: list[str] = []
+        urls = find_urls(name, hidden)
+        if isinstance(urls, Url):
+            return [_explicit(urls, form)]
+        if hidden:
+            left_out.setdefault(HIDDEN, []).extend(hidden)
+        files = _known(urls, form, left_out)
     else:
         matches = list(expand(name))
         if not matches:
@@ -54,28 +59,18 @@ def find_files(name: str, form: str, left_out: LeftOut) -> list[File]:
 
 
 def _missing(name: str) -> CorpusError:
-    if is_url(name):
-        whole = re.sub(r"^(\w+):/+", r"\1://", name)  # a Path has dropped a slash
-        return CorpusError(
-            f"{whole}: an address, not a file; download it first, or pass a stream to"
-            " supratok.train, such as datasets.load_dataset(..., streaming=True)['train']"
-        )
     what = "no file matches" if glob.has_magic(name) else "no such file or folder"
     return CorpusError(f"{name!r}: {what}; check the spelling and the folder it starts from")
-
-
-def is_url(name: str) -> bool:
-    return bool(_URL.match(name))
 
 
 # --- Formats -----------------------------------------------------------------------------------
 
 
-def _explicit(path: Path, form: str) -> File:
+def _explicit(path: Path | Url, form: str) -> File:
     """A file that the caller names: in the format that he says, or that its beginning shows."""
-    if path.exists() and not path.is_file():
+    if isinstance(path, Path) and path.exists() and not path.is_file():
         raise CorpusError(f"{path}: not a regular file; pipe it in and read '-'")
-    found, packing = kind(path)
+    found, packing = kind(path if isinstance(path, Path) else path.plain)
     if form != "auto":
         return File(path, form, packing)
     if found is None:
@@ -88,12 +83,12 @@ def _explicit(path: Path, form: str) -> File:
     return File(path, found, packing)
 
 
-def _known(paths: list[Path], form: str, left_out: LeftOut) -> list[File]:
+def _known(paths: Sequence[Path | Url], form: str, left_out: LeftOut) -> list[File]:
     """Those of a known format; with a format given, those that may have it."""
     files = []
     for path in paths:
-        found, packing = kind(path)
-        if path.exists() and not path.is_file():
+        found, packing = kind(path if isinstance(path, Path) else path.plain)
+        if isinstance(path, Path) and path.exists() and not path.is_file():
             left_out.setdefault(SPECIAL, []).append(str(path))
         elif form == "auto" and found:
             files.append(File(path, found, packing))
@@ -106,7 +101,7 @@ def _known(paths: list[Path], form: str, left_out: LeftOut) -> list[File]:
     return files
 
 
-def _head(path: Path, packing: str) -> bytes:
+def _head(path: Path | Url, packing: str) -> bytes:
     try:
         return read_head(path, packing)
     except OSError as error:

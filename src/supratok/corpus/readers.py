@@ -9,6 +9,7 @@ step is a generator, so memory does not grow with the file.
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import sys
@@ -20,7 +21,8 @@ from .faults import CorpusError, Fault, is_text, line_fault, record_fault, value
 from .kinds import BOM, is_wide
 from .parquet import read_parquet
 from .reading import Document, Reading, decoded, language
-from .records import json_array, json_lines, too_long
+from .records import json_array, json_lines, json_portions, too_long
+from .remote import Url
 from .texts import LONGEST_RECORD, split_text, without_end
 from .unpack import BLOCK, PACKED_BLOCK, unpacked
 
@@ -31,7 +33,7 @@ _MOST_WHITE = 2 << 20  # white space at the beginning, after which to decide wha
 # --- Files and standard input ------------------------------------------------------------------
 
 
-def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator[Document]:
+def read_file(path: Path | Url, form: str, packing: str, reading: Reading) -> Iterator[Document]:
     """The documents of a file. A fault that ends it early (a corrupt archive) is one bad record."""
     try:
         with path.open("rb", buffering=BLOCK) as file:
@@ -40,7 +42,8 @@ def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator
                 yield from _read_blocks(_peek(blocks, _HEAD), form, str(path), reading)
                 return
             if not packing:
-                yield from read_parquet(file, str(path), reading, path.stat().st_size)
+                size = (path.bytes or 0) if isinstance(path, Url) else path.stat().st_size
+                yield from read_parquet(file, str(path), reading, size)
             else:
                 import tempfile  # here, since it loads a dozen modules
 
@@ -51,7 +54,21 @@ def read_file(path: Path, form: str, packing: str, reading: Reading) -> Iterator
         reading.bad(str(path), fault)
 
 
-def read_head(path: Path, packing: str) -> bytes:
+def read_portions(path: Path | Url, packing: str, reading: Reading) -> Iterator[list[bytes] | None]:
+    """A file of JSON lines as portions of whole lines, for the core (see records.py)."""
+    with path.open("rb", buffering=BLOCK) as file:
+        blocks = _checked(_peek(_blocks(file, packing, reading), _HEAD), str(path))
+        first = True
+        for portion in json_portions(blocks, LONGEST_RECORD):
+            if first and portion is not None:
+                lines = (line for line in io.BytesIO(b"".join(portion)) if line.strip())
+                line = next((line for line in lines if len(line) - 1 <= LONGEST_RECORD), b"")
+                refuse_spread(line)
+                first = not line
+            yield portion
+
+
+def read_head(path: Path | Url, packing: str) -> bytes:
     """The first bytes of a file, unpacked; fewer if an archive is corrupt."""
     reading = Reading("", "", True)
     try:
@@ -101,13 +118,18 @@ def _peek(blocks: Iterator[bytes], most: int) -> tuple[bytes, Iterator[bytes]]:
     return head, itertools.chain([head], blocks)
 
 
+def _checked(start: tuple[bytes, Iterator[bytes]], name: str) -> Iterator[bytes]:
+    """All blocks of a file that begins as text does."""
+    if is_wide(start[0][:_HEAD]):  # with skip_bad as well: what is left would be garbage
+        raise CorpusError(f"{name}: not UTF-8 (it may be UTF-16, or no text); convert it to UTF-8")
+    return start[1]
+
+
 def _read_blocks(
     start: tuple[bytes, Iterator[bytes]], form: str, name: str, reading: Reading
 ) -> Iterator[Document]:
-    head, blocks = start
-    if is_wide(head[:_HEAD]):  # with skip_bad as well: what is left would be garbage
-        raise CorpusError(f"{name}: not UTF-8 (it may be UTF-16, or no text); convert it to UTF-8")
-    if form == "json" and head.lstrip().startswith(b"["):
+    blocks = _checked(start, name)
+    if form == "json" and start[0].lstrip().startswith(b"["):
         return _read_array(blocks, name, reading)
     if form in ("json", "jsonl", "copy"):
         # A copy of our own holds what was read already, of any length.
@@ -138,36 +160,48 @@ def read_text(
 
 
 def _read_json(lines: Iterator[bytes | None], name: str, reading: Reading) -> Iterator[Document]:
-    decode, key = json.JSONDecoder().decode, reading.text_key
     first = True
     for number, line in enumerate(lines, 1):
-        if line is None:
-            reading.bad(f"{name}, line {number}", too_long())
-            continue
-        try:
-            record = decode(line.decode())
-            text = record[key]
-        except (ValueError, TypeError, KeyError, RecursionError):
-            text = None
-        if is_text(text):
-            if text:
-                reading.line = line
-                yield Document(text, language(record.get(reading.lang_key)))
-        elif stripped := line.strip():
-            if first and stripped in (b"{", b"["):
-                raise _spread(stripped)
-            reading.bad(f"{name}, line {number}", line_fault(line, key))
-        first = first and not line.strip()
+        if first and line is not None:
+            refuse_spread(line)
+            first = not line.strip()
+        document = read_line(line, f"{name}, line {number}", reading)
+        if document is not None:
+            yield document
     reading.line = None
 
 
-def _spread(start: bytes) -> Fault:
-    """Of a file that is one value over several lines."""
+_decode = json.JSONDecoder().decode
+
+
+def read_line(line: bytes | None, place: str, reading: Reading) -> Document | None:
+    """The document of a line of JSON, which is None if it is too long; None if it has none."""
+    if line is None:
+        reading.bad(place, too_long())
+        return None
+    try:
+        record = _decode(line.decode())
+        text = record[reading.text_key]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        text = None
+    if is_text(text):
+        reading.line = line
+        return Document(text, language(record.get(reading.lang_key))) if text else None
+    if line.strip():
+        reading.bad(place, line_fault(line, reading.text_key))
+    return None
+
+
+def refuse_spread(line: bytes) -> None:
+    """Raise if the first line of a file begins a value that goes on over several lines."""
+    start = line.strip()
+    if start not in (b"{", b"["):
+        return
     if start == b"[":
         message = "a JSON array, not JSON lines; pass --format json / format='json'"
     else:
         message = "one JSON object over several lines; write each record on one line, or an array"
-    return Fault("malformed JSON", message)
+    raise Fault("malformed JSON", message)
 
 
 def _read_array(blocks: Iterator[bytes], name: str, reading: Reading) -> Iterator[Document]:

@@ -16,6 +16,9 @@ from .faults import Fault
 from .texts import LONGEST_RECORD
 from .unpack import BLOCK
 
+# Choice: bytes in a portion of lines. A thread of the core takes some milliseconds for it.
+PORTION = 1 << 21
+
 _WHITE = re.compile(r"[ \t\n\r]*")
 # An error this close to the end of what is read so far may be due to the missing rest: half a
 # literal or an escape.
@@ -54,6 +57,44 @@ def json_lines(blocks: Iterable[bytes], most: int) -> Iterator[bytes | None]:
         else:
             held.clear()
     yield b"".join(held) if size <= most else None
+
+
+def json_portions(blocks: Iterable[bytes], most: int) -> Iterator[list[bytes] | None]:
+    """The same lines, in portions for the core: blocks that add up to whole lines, or None. All
+    that precedes an error comes before it."""
+    whole: list[bytes] = []
+    held: list[bytes] = []  # of a line that has not ended
+    size = held_size = 0
+    try:
+        for block in blocks:
+            end = block.rfind(b"\n") + 1
+            if end and held_size > most:
+                yield from ([whole] if whole else [])
+                yield None
+                whole, held, size, held_size = [], [], 0, 0
+                start = block.index(b"\n") + 1
+                block, end = block[start:], end - start
+            if end:
+                whole += [*held, block[:end]]
+                size += held_size + end
+                held, held_size = [], 0
+            held_size += len(block) - end
+            if held_size <= most:
+                held.append(block[end:])
+            else:
+                held.clear()
+            if size >= PORTION:
+                yield whole
+                whole, size = [], 0
+    except Exception:
+        if whole:
+            yield whole
+        raise
+    if held_size > most:
+        yield from ([whole] if whole else [])
+        yield None
+    elif whole or held_size:
+        yield whole + held
 
 
 class Item(NamedTuple):

@@ -12,6 +12,7 @@ from .faults import CorpusError, refuse
 from .readers import read_file, read_items
 from .reading import Document, Reading
 from .records import json_line
+from .remote import Url
 
 
 class Items(NamedTuple):
@@ -29,7 +30,7 @@ class Items(NamedTuple):
 class File(NamedTuple):
     """A file of a known format, opened again for each reading."""
 
-    path: Path
+    path: Path | Url
     form: str
     packing: str
 
@@ -37,19 +38,32 @@ class File(NamedTuple):
     def name(self) -> str:
         return str(self.path)
 
-    def size(self) -> int:
+    def size(self) -> int | None:
+        if isinstance(self.path, Url):
+            return self.path.bytes
         try:
             return self.path.stat().st_size
         except OSError as error:
             refuse(error, self.path)
 
+    def identity(self) -> list[object]:
+        """Its name, its size, and when it last changed or which version of it this is."""
+        if isinstance(self.path, Url):
+            return [self.name, self.path.bytes, self.path.version]
+        try:
+            found = self.path.stat()
+        except OSError as error:
+            refuse(error, self.path)
+        return [self.name, found.st_size, found.st_mtime_ns]
+
     def read(self, reading: Reading) -> Iterator[Document]:
-        end = reading.bytes_read + self.size()
+        size, start = self.size(), reading.bytes_read
         try:
             yield from read_file(*self, reading)
         except OSError as error:
             refuse(error, self.path)
-        reading.bytes_read = end
+        if size is not None:
+            reading.bytes_read = start + size
 
 
 class Once:
@@ -110,8 +124,9 @@ class Once:
         stack = contextlib.ExitStack()
         self._remove = weakref.finalize(self, stack.close)
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="supratok-"))
-        self._copy = File(Path(folder, "copy.jsonl.zst"), "copy", ".zst")
-        self._file = stack.enter_context(self._copy.path.open("wb"))
+        copy = Path(folder, "copy.jsonl.zst")
+        self._copy = File(copy, "copy", ".zst")
+        self._file = stack.enter_context(copy.open("wb"))
         self._writer = zstandard.ZstdCompressor(level=1).stream_writer(self._file, closefd=False)
         self._first, self._skipped_before = reading, reading.skipped.copy()
         return self._source(reading)

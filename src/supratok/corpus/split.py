@@ -2,8 +2,8 @@
 
     split = Split(corpus, recipe.curation, threads, progress)
     for document in split.decide("words"): ...   # the first reading decides, document by document
-    for text in split.texts("runs"): ...         # later readings: the same training documents,
-                                                 # or the store that keeps them
+    table.count(split.portions("words"), 8)      # or, faster, the core does
+    for text in split.texts("runs"): ...         # later readings: the same training documents
     split.measuring_texts()                      # held-out text that decided nothing
 
 The choice depends on the texts alone: not on the run, the order or the number of threads.
@@ -12,18 +12,26 @@ The choice depends on the texts alone: not on the run, the order or the number o
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator
+import math
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..common import _core
 from ..common.progress import Progress
 from ..recipe import Curation
 from .curate import Curator, find_thresholds
 from .curate import digest as digest  # for users of this module, beside `is_held_out`
+from .faults import CorpusError
+from .lines import Sifter
 from .reading import Document
-from .stream import Corpus
+from .stream import Corpus, T, as_counted, shown_reading
+
+HOLD_OUT = 0.05  # the share of documents that training holds out
 
 
-def is_held_out(digest: int, share: float = 0.05) -> bool:
+def is_held_out(digest: int, share: float = HOLD_OUT) -> bool:
     """Whether training holds out the document with this digest; it does so with `share` of all."""
     return digest < share * 2**64
 
@@ -31,6 +39,18 @@ def is_held_out(digest: int, share: float = 0.05) -> bool:
 def is_for_measuring(digest: int) -> bool:
     """Half of the held-out documents decide (which tokens to prune), half measure the result."""
     return digest % 2 == 1
+
+
+@dataclass
+class Totals:
+    """What the first reading found."""
+
+    documents: int = 0
+    training_documents: int = 0
+    held_out_documents: int = 0
+    characters: int = 0  # of the training documents
+    skipped: dict[str, int] = field(default_factory=dict)  # records that could not be read
+    curation: dict[str, Any] | None = None  # its report
 
 
 class HeldOut:
@@ -42,25 +62,37 @@ class HeldOut:
     """
 
     def __init__(self, capacity: int = 32 << 20) -> None:
-        self._room = capacity
+        self.capacity = self._room = capacity
         self._kept: dict[int, bytes] = {}
         self._heap: list[int] = []  # the kept digests, negated: the highest is on top
-        self._limit = 1 << 64  # Invariant: kept is exactly what was added below this digest
+        self.limit = 1 << 64  # Invariant: kept is exactly what was added below this digest
 
     def add(self, text: str, digest: int) -> None:
-        if digest >= self._limit or digest in self._kept:
+        if digest >= self.limit or digest in self._kept:
             return
         self._kept[digest] = text.encode()
         self._room -= len(self._kept[digest])
         heapq.heappush(self._heap, -digest)
         while self._room < 0 and len(self._kept) > 1:
-            self._limit = -heapq.heappop(self._heap)
-            self._room += len(self._kept.pop(self._limit))
+            self.limit = -heapq.heappop(self._heap)
+            self._room += len(self._kept.pop(self.limit))
+
+    def add_all(self, limit: int, documents: Iterable[tuple[int, str]]) -> None:
+        """Add another sample: its documents, all of which are below its limit."""
+        self.limit = min(self.limit, limit)
+        while self._heap and -self._heap[0] >= self.limit:
+            self._room += len(self._kept.pop(-heapq.heappop(self._heap)))
+        for code, text in documents:
+            self.add(text, code)
+
+    def rows(self) -> Iterator[tuple[int, str]]:
+        """The digests and the documents, sorted."""
+        return ((digest, self._kept[digest].decode()) for digest in sorted(self._kept))
 
     @property
     def documents(self) -> list[str]:
         """The sample, sorted by digest."""
-        return [self._kept[digest].decode() for digest in sorted(self._kept)]
+        return [text for _, text in self.rows()]
 
 
 def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
@@ -74,10 +106,10 @@ def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
 
 
 class Split:
-    """The documents of a corpus, split into those to train on and those held out: 5%, and none
-    with `hold_out=False`. Curation drops some of the others.
+    """The documents of a corpus, split into those to train on and those held out: the share
+    `hold_out`, 0 for none. Curation drops some of the others.
 
-    The totals are complete when the first reading (`decide`) is."""
+    The totals are complete when the first reading (`decide`, `portions` or `some`) is."""
 
     def __init__(
         self,
@@ -86,88 +118,155 @@ class Split:
         threads: int,
         progress: Progress,
         *,
-        hold_out: bool = True,
-        store: _core.Store | None = None,
+        hold_out: float = HOLD_OUT,
     ) -> None:
-        self.store = store  # for the words of the first reading, so that no later one reads text
-        self._corpus, self._progress, self._hold_out = corpus, progress, hold_out
+        if not 0 <= hold_out < 1:
+            raise ValueError(f"hold_out={hold_out}: must be a share from 0 (none) to less than 1")
+        self._corpus, self._progress, self._threads = corpus, progress, threads
+        self._share, self._trains_on_all = hold_out, False
+        corpus.find_sample(threads, progress)
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
             self.curator = Curator(find_thresholds(corpus, curation, threads, progress))
-        self.documents = 0
-        self.held_out_documents = 0
-        self.characters = 0  # of the training documents
-        self.skipped: dict[str, int] = {}  # records that could not be read, by reason
-        self._trained_on = bytearray()  # by document, in the order of the corpus
-        self._deciding, self._measuring = HeldOut(), HeldOut()
+        self.totals = Totals()
+        self.deciding, self.measuring = HeldOut(), HeldOut()
+        self.ended = False  # the first reading
+        self._sifter: Sifter | None = None
+
+    # --- The first reading
+
+    def begin(self, phase: str, *, by_document: bool, reached: Mapping[int, int] | None) -> None:
+        """Begin the first reading, or go on from where it had `reached`. With `by_document` it
+        gives documents; without, the core may decide on lines of JSON."""
+        reading = self._corpus.start(reached)
+        reading.skipped.update(self.totals.skipped)
+        if not by_document and self.curator is None:
+            greatest = math.ceil(self._share * 2**64) - 1  # of the digests that are held out
+            limit = greatest if self._share else None
+            self._sifter = self._corpus.sifter(limit, self._hold_out)
+        self._items = self._shown(phase, self._corpus.portions(self._sifter, self._threads))
+
+    def some(self, seconds: float = math.inf) -> Iterator[_core.Lines | Document]:
+        """What the first reading gives in so many seconds, or until it has ended. After that,
+        `late` gives the rest of it, and `reached` says how far it is."""
+        until = time.monotonic() + seconds
+        try:
+            for item in self._items:
+                if isinstance(item, _core.Lines):
+                    yield item
+                else:
+                    yield from self._decide([item])
+                if time.monotonic() >= until and not self._corpus.is_inside:
+                    return
+        except BaseException:
+            self._items.close()  # ends its threads
+            raise
+        self.ended = True
+
+    def late(self) -> Iterator[Document]:
+        """What must be counted after `some` was: the documents of odd lines. When the first reading
+        has ended without a document to train on, all documents: then training holds out none."""
+        sifter, totals = self._sifter, self.totals
+        if sifter is not None:
+            yield from self._decide(sifter.late())
+            documents, held_out, characters = sifter.take_totals()
+            totals.documents += documents
+            totals.held_out_documents += held_out
+            totals.training_documents += documents - held_out
+            totals.characters += characters
+        totals.skipped = dict(sorted(self._corpus.skipped.items()))
+        if not self.ended:
+            return
+        if totals.documents == 0:
+            self._corpus.refuse_empty()
+        if totals.training_documents == 0:
+            self._trains_on_all, totals.held_out_documents = True, 0
+            totals.training_documents = totals.documents
+            for document in self._corpus.documents():
+                totals.characters += len(document.text)
+                yield document
+        if self.curator is not None:
+            totals.curation = self.curator.report()
+
+    def restore(
+        self, totals: Totals, deciding: HeldOut, measuring: HeldOut, curator: Curator | None
+    ) -> None:
+        """Go on with what an earlier reading found."""
+        self.totals, self.curator = totals, curator
+        self.deciding, self.measuring = deciding, measuring
 
     @property
-    def training_documents(self) -> int:
-        return sum(self._trained_on)
+    def reached(self) -> dict[int, int]:
+        """How far the first reading is, for `begin`."""
+        return dict(self._corpus.reached)
 
     def decide(self, phase: str) -> Iterator[Document]:
-        """The first reading: decides on each document, and yields those to train on."""
-        for document in self._read(phase):
-            self.documents += 1
-            kept = self._is_kept(document.text)
-            self._trained_on.append(kept)
-            if kept:
-                self.characters += len(document.text)
+        """The whole first reading: decides on each document, and yields those to train on."""
+        self.begin(phase, by_document=True, reached=None)
+        for item in self.some():
+            assert isinstance(item, Document)
+            yield item
+        yield from self.late()
+
+    def portions(self, phase: str) -> Iterator[str | _core.Lines]:
+        """The whole first reading for a table of the core, which counts what this yields: the texts
+        to train on. Where there are many of them as lines of JSON, the core decides."""
+        self.begin(phase, by_document=False, reached=None)
+        yield from map(as_counted, self.some())
+        yield from map(as_counted, self.late())
+
+    def _decide(self, documents: Iterable[Document]) -> Iterator[Document]:
+        totals = self.totals
+        for document in documents:
+            totals.documents += 1
+            code = digest(document.text)
+            if is_held_out(code, self._share):
+                totals.held_out_documents += 1
+                self._hold_out(document.text, code)
+            elif self.curator is None or self.curator.keeps(document.text, code):
+                totals.training_documents += 1
+                totals.characters += len(document.text)
                 yield document
-        if self.documents == 0:
-            self._corpus.refuse_empty()
-        if not any(self._trained_on):
-            yield from self._all_documents()
-        self.skipped = dict(sorted(self._corpus.skipped.items()))
 
-    def texts(self, phase: str) -> Iterable[str]:
-        """A later reading: the documents that `decide` chose. A table that counts a store reports
-        to `show`."""
-        if self.store is None:
-            return self._texts(phase)
-        self._progress.start(phase, self.store.bytes, "B")
-        return self.store
+    def _hold_out(self, text: str, code: int) -> None:
+        half = self.measuring if is_for_measuring(code) else self.deciding
+        half.add(text, code)
 
-    def show(self, bytes_done: int) -> None:
-        assert self.store is not None
-        self._progress.at(bytes_done, self.store.bytes)
+    # --- Later readings
 
-    def _texts(self, phase: str) -> Iterator[str]:
-        for document, trained_on in zip(self._read(phase), self._trained_on, strict=True):
-            if trained_on:
+    def texts(self, phase: str) -> Iterator[str]:
+        """A later reading: the documents that the first one chose, or would choose."""
+        read = trained_on = 0
+        for document in self._shown(phase, self._corpus.documents()):
+            read += 1
+            if self._is_kept(document.text):
+                trained_on += 1
                 yield document.text
+        totals = self.totals
+        if self.ended and (read, trained_on) != (totals.documents, totals.training_documents):
+            raise CorpusError(
+                f"the corpus has changed since the first reading: {read:,} documents instead of"
+                f" {totals.documents:,}, {trained_on:,} of them to train on instead of"
+                f" {totals.training_documents:,}; leave its files alone while supratok reads them"
+            )
+
+    def _is_kept(self, text: str) -> bool:
+        if self._trains_on_all:
+            return True
+        code = digest(text)
+        if is_held_out(code, self._share):
+            return False
+        return self.curator is None or self.curator.keeps(text, code, record=False)
+
+    def _shown(self, phase: str, reading: Iterable[T]) -> Generator[T, None, None]:
+        return shown_reading(self._corpus, reading, phase, self._progress)
+
+    # --- What is held out
 
     def deciding_texts(self) -> list[str]:
         """A sample of the held-out half that decides (which tokens to prune, which to swap)."""
-        return self._deciding.documents if self.held_out_documents else []
+        return self.deciding.documents if self.totals.held_out_documents else []
 
     def measuring_texts(self) -> list[str]:
         """A sample of the other half: it decides nothing, so the result is measured on it."""
-        return self._measuring.documents if self.held_out_documents else []
-
-    def _is_kept(self, text: str) -> bool:
-        code = digest(text)
-        if self._hold_out and is_held_out(code):
-            self.held_out_documents += 1
-            half = self._measuring if is_for_measuring(code) else self._deciding
-            half.add(text, code)
-            return False
-        return self.curator is None or self.curator.keeps(text, code)
-
-    def _all_documents(self) -> Iterator[Document]:
-        """A corpus so small that no document is left to train on: train on all, hold out none."""
-        self._trained_on = bytearray(b"\1" * self.documents)
-        self.held_out_documents = 0
-        for document in self._corpus.documents():
-            self.characters += len(document.text)
-            yield document
-
-    def _read(self, phase: str) -> Iterator[Document]:
-        """All documents, with progress."""
-        corpus, progress = self._corpus, self._progress
-        sized = corpus.bytes_total is not None
-        progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
-        for number, document in enumerate(corpus.documents()):
-            if number % 64 == 0:
-                progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
-            yield document
+        return self.measuring.documents if self.totals.held_out_documents else []

@@ -15,17 +15,23 @@ import contextlib
 import fnmatch
 import functools
 import glob
+import itertools
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NoReturn, TypeAlias
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from typing import NamedTuple, NoReturn, TypeAlias, TypeVar
 
+from ..common import _core
 from ..common.packages import install_hint, is_installed
+from ..common.phases import Progress
+from ..common.threads import usable_threads
 from .faults import CorpusError, keys
 from .kinds import check_format, kind
-from .paths import LeftOut, describe, expand, find_files, is_url
+from .lines import BEGIN, END, Sifter, is_json_lines, is_sampled
+from .paths import LeftOut, describe, expand, find_files
 from .readers import read_items, read_stdin
 from .reading import Document, Reading
+from .remote import is_url
 from .sources import File, Items, Once, Part
 
 Source: TypeAlias = str | os.PathLike[str] | Iterable[object]
@@ -46,25 +52,94 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         new_reading: Callable[[], Reading],
         lang: Languages = None,
         left_out: LeftOut | None = None,
+        sample: Sample | None = None,
     ) -> None:
         self._parts, self.left_out = parts, left_out or {}
         self._lang = lang
         self._new_reading = new_reading
-        self._reading = new_reading()
+        self._reading, self.reached, self.is_inside = new_reading(), dict[int, int](), False
+        self._sample = sample  # until its limit is found
+        self.limit: int | None = None  # the highest chance in the sample; None: all are in it
         self.bytes_total = self._size()  # a missing file fails now, not an hour later
 
     def __iter__(self) -> Iterator[str]:
         return (document.text for document in self.documents())
 
+    # --- Readings
+
     def documents(self) -> Iterator[Document]:
         """A new reading of the texts, with the languages that their records name, or else those of
         their files."""
-        reading = self._reading = self._new_reading()
-        self.bytes_total = self._size()
+        reading = self.start()
         for part in self._parts:
-            lang = self._language(part)
-            for document in part.read(reading):
+            yield from self._documents_of(part, reading)
+
+    def _documents_of(self, part: Part, reading: Reading) -> Iterator[Document]:
+        lang = self._language(part)
+        for document in part.read(reading):
+            if is_sampled(document.text, self.limit):
                 yield document if document.lang or not lang else Document(document.text, lang)
+
+    def sifter(self, hold_out: int | None, held_out: Callable[[str, int], object]) -> Sifter:
+        """Has the core decide on the lines of JSON of the reading that was started."""
+        return Sifter(self._reading, hold_out, self.limit, held_out)
+
+    def portions(self, sifter: Sifter | None, threads: int) -> Iterator[_core.Lines | Document]:
+        """The reading that was started, for a table of the core, which counts what this yields:
+        with a sifter, lines of JSON; and the documents of all other parts.
+
+        `reached` says how far it is, unless it `is_inside` a part that must be read in one go."""
+        groups = itertools.groupby(
+            enumerate(self._parts), lambda part: sifter is not None and is_json_lines(part[1])
+        )
+        for is_lines, group in groups:
+            parts = dict(group)
+            if is_lines and sifter is not None:
+                yield from self._lines_of(parts, sifter, threads)
+                continue
+            for number, part in parts.items():
+                if self.reached.get(number) != END:
+                    self.is_inside = True
+                    yield from self._documents_of(part, self._reading)
+                    self.is_inside, self.reached[number] = False, END
+
+    def _lines_of(
+        self, parts: Mapping[int, Part], sifter: Sifter, threads: int
+    ) -> Iterator[_core.Lines | Document]:
+        reached = [self.reached.get(number, BEGIN) for number in parts]
+        files = [part for part in parts.values() if isinstance(part, File)]
+        for item in sifter.read(files, threads, reached):
+            self.reached.update(zip(parts, reached, strict=True))
+            yield item
+        self.reached.update(dict.fromkeys(parts, END))
+
+    def find_sample(self, threads: int | None = None, progress: Progress | None = None) -> None:
+        """Find which documents are in the sample, if the corpus has one: this takes a reading. Each
+        reading does so first, if nobody has before."""
+        if self._sample is None:
+            return
+        workers, shown = usable_threads(threads), progress or Progress()
+        sampler, sample = _core.Sampler(*self._sample), self._sample
+        self._sample = None
+        self.start()
+        sifter = self.sifter(None, lambda *_: None)
+        portions = shown_reading(self, self.portions(sifter, workers), "sample", shown)
+        try:
+            sampler.count(map(as_counted, portions), workers)
+        except BaseException:
+            self._sample = sample
+            raise
+        self.limit = sampler.limit()
+        shown.end()
+
+    def start(self, reached: Mapping[int, int] | None = None) -> Reading:
+        """Begin a new reading. `reached`, for `portions`: by the number of a part, the line where
+        to begin, or END."""
+        self.find_sample()
+        self._reading, self.is_inside = self._new_reading(), False
+        self.reached = dict(reached or {})
+        self.bytes_total = self._size()
+        return self._reading
 
     def _language(self, part: Part) -> str | None:
         if not isinstance(self._lang, Mapping):
@@ -83,10 +158,23 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         corpus is files."""
         found: Counter[str] = Counter()
         for part in self._parts:
-            if not isinstance(part, File):
+            size = part.size()
+            if not isinstance(part, File) or size is None:
                 return None
-            found[part.path.suffix.lower()] += part.size()
+            found[part.path.suffix.lower()] += size
         return found
+
+    def identity(self) -> list[list[object]]:
+        """What is read: of each file its name, size and time of change. A source without these
+        cannot be read again by another process."""
+        found = [part.identity() if isinstance(part, File) else None for part in self._parts]
+        known = [one for one in found if one is not None]
+        if len(known) < len(found):
+            raise CorpusError(
+                "only files can be read again after a crash; write standard input and iterables to"
+                " a file first, or leave the work folder out"
+            )
+        return known
 
     @property
     def files(self) -> list[str]:
@@ -136,6 +224,39 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self.close()
 
 
+class Sample(NamedTuple):
+    """How much to read of a corpus; None: no limit."""
+
+    max_documents: int | None
+    max_bytes: int | None
+
+    def checked(self) -> Sample:
+        for name, value in self._asdict().items():
+            if value is not None and not (isinstance(value, int) and 1 <= value < 2**63):
+                raise CorpusError(f"{name}={value!r}: must be a whole number, at least 1")
+        return self
+
+
+T = TypeVar("T")
+
+
+def shown_reading(
+    corpus: Corpus, reading: Iterable[T], phase: str, progress: Progress
+) -> Generator[T, None, None]:
+    """What a reading of the corpus yields, with progress."""
+    sized = corpus.bytes_total is not None
+    progress.start(phase, corpus.bytes_total, "B" if sized else "documents")
+    for number, portion in enumerate(reading):
+        if number % 64 == 0 or isinstance(portion, _core.Lines):
+            progress.at(corpus.bytes_read if sized else number, corpus.bytes_total)
+        yield portion
+
+
+def as_counted(portion: _core.Lines | Document) -> _core.Lines | str:
+    """As a table of the core takes it."""
+    return portion if isinstance(portion, _core.Lines) else portion.text
+
+
 # --- From a path or an iterable to parts -----------------------------------------------------
 
 
@@ -148,9 +269,12 @@ def open_corpus(
     lang: Languages = None,
     whole_files: bool = False,
     skip_bad: bool = False,
+    max_documents: int | None = None,
+    max_bytes: int | None = None,
 ) -> Corpus:
     """Open a file, a folder, a glob, "-" (standard input), a list of those, or an iterable of
-    strings or of mappings with `text_key`.
+    strings or of mappings with `text_key`. They may be addresses (s3://, gs://, hf://, https://),
+    which are read as streams, through fsspec.
 
     A list of strings is a list of documents, unless every one of them names a file or folder:
 
@@ -163,14 +287,24 @@ def open_corpus(
 
     A record may name its language under `lang_key`. `lang` is the language of all other records,
     or of those in some files: {"*/tr/*": "tr"}.
+
+    `max_documents` and `max_bytes` (of text, as UTF-8) ask for a sample. It is spread over the
+    whole corpus: a hash of each text decides, not the order, the files or the number of threads.
+    It has exactly so many documents, or as many as fit into the bytes, but equal texts are all in
+    it or none is. To find it, the corpus is read once more.
     """
+    sample = (
+        Sample(max_documents, max_bytes).checked()
+        if (max_documents, max_bytes) != (None, None)
+        else None
+    )
     if check_format(format) == "lines" and whole_files:
         raise CorpusError("whole_files with format='lines': choose one of them")
     left_out: LeftOut = {}
     named = functools.partial(_named, form=format, whole=whole_files, left_out=left_out)
     parts = _parts(source, named)
     _check_packages(parts)
-    return Corpus(parts, lambda: Reading(text_key, lang_key, skip_bad), lang, left_out)
+    return Corpus(parts, lambda: Reading(text_key, lang_key, skip_bad), lang, left_out, sample)
 
 
 def _check_packages(parts: list[Part]) -> None:
@@ -231,7 +365,8 @@ def _are_paths(items: list[object] | tuple[object, ...]) -> bool:
         _is_word(name) and (_looks_like_path(name) or glob.has_magic(name)) for name in missing
     ):
         return False
-    absent = [name for name in missing if next(expand(name), None) is None]
+    local = (name for name in missing if not is_url(name))
+    absent = [name for name in local if next(expand(name), None) is None]
     if absent and all(map(_looks_like_path, absent)):
         raise CorpusError(
             f"{absent[0]}: no such file, in a list that looks like paths; check the spelling, or"

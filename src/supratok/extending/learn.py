@@ -21,13 +21,11 @@ from ..common.progress import Progress
 from ..corpus import Corpus
 from ..corpus.split import Split
 from ..formats.huggingface.document import bare, encode_spelled
-from ..learn.count import SKETCH_BITS
 from ..learn.crossover import count_that_fills
 from ..learn.merging import PhraseMerges, lower_floor_until_exact, run_merges
 from ..learn.screen import Wanted
-from ..learn.words import joints
+from ..readings import SKETCH_BITS, Reading, Room, joints
 from ..recipe import Recipe
-from ..tokenizer import encoder_of
 from . import glue
 from .base import Base
 
@@ -55,16 +53,16 @@ def learn(
     words = _core.WordTable(SKETCH_BITS)
     decided = split.decide("words")
     words.count((glue.as_counted(base.run, document.text) for document in decided), threads)
-    progress.end(words=len(words), documents=split.documents)
+    progress.end(words=len(words), documents=split.totals.documents)
     least = recipe.min_count
     units = base.units(words.rows(least)[0])
 
     def attempt(floor: int) -> Learnt | None:
-        table = _core.RunTable(units, words, joints(recipe), floor)
+        table = _core.RunTable(units, words.pairs, joints(recipe), floor)
         table.count(_texts(base, split, "runs"), threads)
         progress.end(runs=len(table))
         report = {"words": len(units), "runs": len(table), "floor": floor}
-        merges = PhraseMerges(_merger(table, units, floor, recipe), units)
+        merges = PhraseMerges(_merger(table, units, floor, recipe, threads), units)
         chooser = _Chooser(base, split, merges, recipe, threads, progress)
         places = chooser.choose(add)
         counts = merges.merger.counts()[places].tolist()
@@ -83,10 +81,13 @@ def _texts(base: Base, split: Split, phase: str) -> Iterator[str]:
         yield glue.as_counted(base.run, text)
 
 
-def _merger(table: _core.RunTable, units: list[str], floor: int, recipe: Recipe) -> _core.Merger:
+def _merger(
+    table: _core.RunTable, units: list[str], floor: int, recipe: Recipe, threads: int
+) -> _core.Merger:
     rules = recipe.boundaries
     limits = _core.Limits(bytes=rules.max_bytes, words=rules.max_words, one_script=rules.one_script)
-    return _core.Merger.over_words(_core.Sequences.of_runs(table), units, limits, floor)
+    sequences = _core.Sequences.of_runs(table)
+    return _core.Merger.over_words(sequences, units, limits, floor, threads=threads)
 
 
 @dataclass
@@ -131,22 +132,23 @@ class _Chooser:
         """The phrases that are used in enough documents, if these words and phrases encode a text
         with the fewest tokens; and their parts."""
         texts = self.merges.merger.texts()
-        wanted = Wanted.of(self.recipe, self.split.training_documents)
+        wanted = Wanted.of(self.recipe, self.split.totals.training_documents)
         if not wanted or not texts:
             return list(range(len(texts)))
         characters = sorted(set("".join(self.merges.units)))
         entries = list(dict.fromkeys([*characters, *self.merges.units, *texts]))
-        spread, _ = wanted.judge(
-            entries,
-            0,
-            encoder_of(entries, fewest=True),
-            lambda phase: _texts(self.base, self.split, phase),
-            self.threads,
-        )
+        spread, _ = wanted.judge(entries, 0, True, self._read)
         good = {text for text, is_good in zip(entries, spread.tolist(), strict=True) if is_good}
         kept = self.merges.with_parts(place for place, text in enumerate(texts) if text in good)
         self.progress.end(dropped=len(texts) - len(kept))
         return sorted(kept)
+
+    def _read(self, reading: Reading[Any]) -> Any:
+        """The table of a reading, over the texts as they are counted."""
+        table = reading.table(Room())
+        texts = _texts(self.base, self.split, reading.phase)
+        reading.count(table, texts, self.threads, self.progress.at)
+        return table
 
     def _reachable(self, places: list[int]) -> list[int]:
         """Those that encode to themselves. Dropping one changes the encoding of others, so repeat

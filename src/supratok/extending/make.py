@@ -96,11 +96,11 @@ def _extension(base: Base, document: Document, learnt: Learnt) -> Extension:
 
 
 def _report(learnt: Learnt, held_out: dict[str, int]) -> dict[str, Any]:
-    split = learnt.split
+    totals = learnt.split.totals
     report = learnt.report | {
-        "documents": split.documents,
-        "held_out_documents": split.held_out_documents,
-        "characters": split.characters,
-        "skipped": split.skipped,
+        "documents": totals.documents,
+        "held_out_documents": totals.held_out_documents,
+        "characters": totals.characters,
+        "skipped": totals.skipped,
     }
     return report | {"held_out": held_out} if held_out["tokens"] else report

@@ -1,9 +1,8 @@
 """The passes of training (Figure 1, lines 2-8): each takes tokens and returns tokens.
 
-May import: tokenizer, corpus, recipe, common."""
+May import: readings, tokenizer, corpus, recipe, common."""
 
 from .alphabet import choose_alphabet
-from .count import count_words
 from .expression import learn_expressions
 from .multiword import learn_multiword
 from .no_curriculum import learn_at_once
@@ -15,7 +14,6 @@ from .traditional import learn_traditional
 
 __all__ = [
     "choose_alphabet",
-    "count_words",
     "find_script_rules",
     "learn_at_once",
     "learn_expressions",

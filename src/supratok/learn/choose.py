@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import TrainingText
 from ..recipe import Recipe
-from ..tokenizer import encoder_of
 from .merging import PhraseMerges, encodable
 from .screen import Wanted
 from .traditional import Words
-from .words import is_one_word
+from .words import are_words
 
 
 @dataclass
@@ -28,7 +27,7 @@ class Chooser:
 
     words: Words
     merges: PhraseMerges
-    split: Split
+    text: TrainingText
     recipe: Recipe
     threads: int
     progress: Progress
@@ -40,7 +39,7 @@ class Chooser:
 
         Choice: if the screen may drop some, consider a twentieth more than needed. Words take the
         places that are still free: phrases further down are rarer than those words."""
-        wanted = Wanted.of(self.recipe, self.split.training_documents)
+        wanted = Wanted.of(self.recipe, self.text.totals.training_documents)
         needed = self.words.room - crossover
         considered = needed + needed // 20 if wanted else needed
         pool = self._usable(crossover, considered)[:considered]
@@ -55,7 +54,7 @@ class Chooser:
         those with a word that is complete only after the crossover, those whose text is a token,
         and, under `merges`, those that do not encode to themselves."""
         base, merger = self.words.base(crossover), self.merges.merger
-        known, complete = set(base), sum(is_one_word(text, self.recipe) for text in base)
+        known, complete = set(base), sum(are_words(base, self.recipe))
         while True:
             texts, rarest = merger.texts(), self.merges.rarest_units()
             chosen = [
@@ -74,10 +73,8 @@ class Chooser:
         encoding, with the whole pool in it."""
         base, texts = self.words.base(crossover), self.merges.merger.texts()
         entries = base + [texts[place] for place in pool]
-        encoder = encoder_of(entries, self.recipe.segmentation == "fewest")
-        spread, bounded = wanted.judge(
-            entries, len(base), encoder, self.split.texts, self.threads, self.split.show
-        )
+        fewest = self.recipe.segmentation == "fewest"
+        spread, bounded = wanted.judge(entries, len(base), fewest, self.text.read)
         stays = self.merges.with_parts(pool[i] for i in np.flatnonzero(spread & bounded))
         gone = np.array([place not in stays for place in pool], dtype=np.bool_)
         if wanted.documents > 1:

@@ -58,14 +58,17 @@ def count_that_fills(
 ) -> int:
     """The highest count at which one in `among` pairs of words, and the merges inside words whose
     worth reaches it, fill the room; or `least`."""
-    low, high = least, 1 << 31
+
+    def fills(count: int) -> bool:
+        kept = 0 if worths is None else int((worths >= count).sum())
+        return kept + table.pairs.at_least(count) // among >= room
+
+    low, high = least, 2 * least
+    while high < 1 << 31 and fills(high):  # few steps, for each reads all bounds
+        low, high = high, min(2 * high, 1 << 31)
     while low + 1 < high:
         middle = (low + high) // 2
-        kept = 0 if worths is None else int((worths >= middle).sum())
-        if kept + table.pairs_at_least(middle) // among >= room:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if fills(middle) else (low, middle)
     return low
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
-from ..tokenizer import Token, encoder_of
+from ..tokenizer import Token
 
 SLICE = 500  # merges between two updates of the progress (and two chances for Ctrl-C)
 
@@ -85,6 +85,8 @@ class PhraseMerges:
 
     merger: _core.Merger
     units: list[str]
+    _first: dict[str, int] = field(default_factory=dict)  # the place of each text
+    _rarest: list[int] = field(default_factory=list)  # see `rarest_units`
 
     def __len__(self) -> int:
         return len(self.merger.counts())
@@ -118,16 +120,18 @@ class PhraseMerges:
 
     def first_of_each_text(self) -> list[int]:
         """Two merges may make the same text: the place of the first."""
-        first = {text: place for place, text in reversed(list(enumerate(self.merger.texts())))}
-        return sorted(first.values())
+        for place, text in enumerate(self.merger.texts()):
+            self._first.setdefault(text, place)
+        return list(self._first.values())
 
     def rarest_units(self) -> list[int]:
         """Of each merge, the highest number among its units; the rarest, as units are by rank."""
-        rarest: list[int] = []
-        for pair in self.parts():
-            units = (part + len(self.units) if part < 0 else rarest[part] for part in pair)
-            rarest.append(max(units))
-        return rarest
+        rarest, units = self._rarest, len(self.units)  # of units and merges
+        rarest.extend(range(len(rarest), units))
+        lefts, rights = (part[len(rarest) - units :].tolist() for part in self.merger.parts())
+        for left, right in zip(lefts, rights, strict=True):
+            rarest.append(max(rarest[left], rarest[right]))
+        return rarest[units:]
 
     def uses_of(self, chosen: Collection[int]) -> NDArray[np.int64]:
         """The uses of the units and of the chosen merges if no others had been made."""
@@ -140,7 +144,7 @@ class PhraseMerges:
 
 def encodable(base: list[str], texts: list[str]) -> list[int]:
     """The places of the texts that encode to themselves under `merges`, ranked after `base`."""
-    states = encoder_of(base + texts, fewest=False).states()
+    states = _core.Encoder.states_of(base + texts)
     if states[: len(base)].any():
         bad = base[int(np.flatnonzero(states)[0])]
         raise AssertionError(f"the token {bad!r} does not encode to itself")

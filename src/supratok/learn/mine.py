@@ -12,9 +12,8 @@ from typing import Any
 from ..common.progress import Progress, make_progress
 from ..common.threads import usable_threads
 from ..corpus import Corpus, Source, open_corpus
-from ..corpus.split import Split
+from ..readings import LocalText, Units
 from ..recipe import Recipe, Seeds
-from .count import count_words
 from .runs import count_runs
 from .seeds import Phrase, mine_runs, total_words
 
@@ -40,12 +39,12 @@ def mine_corpus(
     """The phrases and a report. Reads the whole corpus twice: counts its words, then the runs
     (stretches) of frequent words."""
     recipe = dataclasses.replace(recipe, curation=None)
-    split = Split(corpus, None, threads, progress, hold_out=False)
-    words, _ = count_words(split, recipe, threads, progress)
+    text = LocalText(corpus, None, threads, progress, hold_out=0)
+    words, _ = text.words(recipe)
     known, counts = words.rows(seeds.min_count)
     floor = min(seeds.min_count, 1 << 31)  # the sketch counts no further
-    runs, _ = count_runs(split, words, known, recipe, floor, threads, progress)
+    runs, _ = count_runs(text, words, Units(recipe, known), floor)
     progress.start("phrases")
     phrases, report = mine_runs(runs, known, counts, total_words(words), seeds)
     progress.end(phrases=len(phrases))
-    return phrases, report | {"skipped": split.skipped}
+    return phrases, report | {"skipped": text.totals.skipped}

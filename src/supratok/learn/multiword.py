@@ -12,6 +12,7 @@ traditional pass cuts it, join like words.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import UNSPACED, TrainingText, Units
 from ..recipe import Recipe
 from ..tokenizer import BYTES, Token, encoder_of
 from .choose import Chooser
@@ -31,7 +32,7 @@ from .screen import pair_bits
 from .scripts import ScriptRules
 from .seeds import seeds_with_chains
 from .traditional import Words
-from .words import UNSPACED, is_one_word, script_of
+from .words import are_words, script_of
 
 # Choice: words join in pieces if scripts without spaces make up this share of the text.
 _UNSPACED_SHARE = 0.01
@@ -41,7 +42,7 @@ def learn_multiword(
     words: Words,
     table: _core.WordTable,
     rules: ScriptRules,
-    split: Split,
+    text: TrainingText,
     recipe: Recipe,
     threads: int,
     progress: Progress,
@@ -52,7 +53,7 @@ def learn_multiword(
     if recipe.crossover == 1.0 or not words.room:
         phrases = _Phrases(len(words.texts))
     else:
-        phrases = _PhrasePass(words, table, split, recipe, threads, progress).learn()
+        phrases = _PhrasePass(words, table, text, recipe, threads, progress).learn()
     crossover = phrases.crossover
     next_count = words.counts[crossover : crossover + 1].tolist() or [0]
     facts = {
@@ -110,23 +111,22 @@ class _PhrasePass:
         self,
         words: Words,
         table: _core.WordTable,
-        split: Split,
+        text: TrainingText,
         recipe: Recipe,
         threads: int,
         progress: Progress,
     ) -> None:
-        self._words, self._table, self._split = words, table, split
+        self._words, self._table, self._text = words, table, text
         self._recipe, self._threads, self._progress = recipe, threads, progress
         self._wanted = wanted_crossover(recipe, words)
         # The words that are complete after so many merges join; the others may in pieces.
         self._latest = len(words.texts) if self._wanted is None else self._wanted
-        self._pieces: _core.Encoder | None = None
-        if joins_pieces(table, recipe):
-            if self._wanted is None:
-                self._latest = expected_crossover(table, words.counts, words.room, recipe)
-            self._pieces = encoder_of(words.base(self._latest), fewest=False)
+        in_pieces = joins_pieces(table, recipe)
+        if in_pieces and self._wanted is None:
+            self._latest = expected_crossover(table, words.counts, words.room, recipe)
         base = words.base(self._latest)
-        self._known = [text for text in base if is_one_word(text, recipe)]
+        self._known = list(itertools.compress(base, are_words(base, recipe)))
+        self._units = Units(recipe, self._known, base if in_pieces else None)
         # No rarer pair joins.
         self._least = max(recipe.min_count, recipe.screen.min_count if recipe.screen else 1)
 
@@ -140,10 +140,7 @@ class _PhrasePass:
     def _attempt(self, floor: int) -> _Phrases | None:
         """The phrases, from the pairs seen `floor` times; None if these are too few."""
         words, progress = self._words, self._progress
-        runs, counts = count_runs(
-            self._split, self._table, self._known, self._recipe, floor, self._threads, progress,
-            self._pieces,
-        )  # fmt: skip
+        runs, counts = count_runs(self._text, self._table, self._units, floor)
         progress.start("multiword", words.room, "tokens")
         seeds, facts = seeds_with_chains(runs, self._known, self._table, self._recipe)
         number = len(runs)
@@ -157,7 +154,7 @@ class _PhrasePass:
             return None
         crossover = min(crossover, self._latest)
         run_merges(merges.merger, words.room - crossover, progress)
-        chooser = Chooser(words, merges, self._split, self._recipe, self._threads, progress, facts)
+        chooser = Chooser(words, merges, self._text, self._recipe, self._threads, progress, facts)
         chosen, crossover, enough = chooser.choose(crossover)
         if not enough and floor > self._least:
             return None
@@ -179,7 +176,7 @@ class _PhrasePass:
         bits, least = pair_bits(self._table, counts, recipe.screen)
         sequences, by_class = _core.Sequences.of_runs(runs), recipe.scripts is not None
         merger = _core.Merger.over_words(
-            sequences, self._known, limits, floor, by_class, bits, least, seeds
+            sequences, self._known, limits, floor, by_class, bits, least, seeds, self._threads
         )
         return PhraseMerges(merger, self._known)
 

@@ -12,21 +12,19 @@ import numpy as np
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import Stretches, TrainingText
 from ..recipe import Recipe
 from ..tokenizer import Token
 from .merging import Learnt, PhraseMerges, encodable, run_merges
-from .words import is_one_word, joints
+from .words import are_words
 
 
 def learn_at_once(
-    alphabet: list[Token], split: Split, recipe: Recipe, threads: int, progress: Progress
+    alphabet: list[Token], text: TrainingText, recipe: Recipe, threads: int, progress: Progress
 ) -> Learnt:
     """The alphabet and all merges. A token of one word is born "traditional", of several
     "multiword"."""
-    table, rules = _core.WordTable(1, recipe.scripts is not None, joints(recipe)), recipe.boundaries
-    table.count(split.texts("stretches"), threads, progress=split.show)
-    progress.end(stretches=len(table))
+    table, rules = text.read(Stretches(recipe)), recipe.boundaries
     codes = [ord(token.text) for token in alphabet]
     sequences = _core.Sequences.of_words(table, codes)
     del table  # frees its memory
@@ -37,7 +35,7 @@ def learn_at_once(
         spaces=rules.max_words,
         names=sorted(recipe.names),
     )
-    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count, threads)
     room = recipe.room(recipe.learnt_size) - len(alphabet)
     progress.start("merges", room, "merges")
     run_merges(merger, room, progress)
@@ -45,12 +43,9 @@ def learn_at_once(
     chosen = _usable(merges, room, recipe)
     progress.end(merges=len(chosen))
     texts, counts, uses = merger.texts(), merger.counts().tolist(), merger.usage()
+    words = are_words(texts, recipe)
     tokens = [
-        Token(
-            texts[place],
-            counts[place],
-            "traditional" if is_one_word(texts[place], recipe) else "multiword",
-        )
+        Token(texts[place], counts[place], "traditional" if words[place] else "multiword")
         for place in chosen
     ]
     return Learnt(

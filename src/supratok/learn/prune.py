@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import TrainingText
 from ..recipe import Segmentation
 from ..tokenizer import BYTES, Token, alphabet_size, encoder_of
 
@@ -44,9 +44,9 @@ class HeldOutText:
     threads: int
 
     @classmethod
-    def of(cls, split: Split, threads: int) -> HeldOutText:
-        texts = split.deciding_texts()
-        return cls(texts, split.characters / max(1, sum(map(len, texts))), threads)
+    def of(cls, text: TrainingText, threads: int) -> HeldOutText:
+        texts = text.deciding_texts()
+        return cls(texts, text.totals.characters / max(1, sum(map(len, texts))), threads)
 
     def worth(
         self, encoder: _core.Encoder, uses: NDArray[np.int64] | NDArray[np.float64]
@@ -61,7 +61,7 @@ def prune_to_size(
     uses: NDArray[np.int64],
     keep: int,
     segmentation: Segmentation,
-    split: Split,
+    text: TrainingText,
     threads: int,
     progress: Progress,
 ) -> tuple[list[Token], dict[str, int]]:
@@ -73,7 +73,7 @@ def prune_to_size(
         uses,
         alphabet=alphabet_size(tokens),
         keep=keep,
-        held_out=HeldOutText.of(split, threads),
+        held_out=HeldOutText.of(text, threads),
         on_round=progress.at,
     )
     dropped = len(tokens) - len(kept)
@@ -101,11 +101,13 @@ def prune(
         utility[:alphabet] = np.inf
         order = np.lexsort((kept, -utility))  # ties: the earlier entry stays
         gone, kept = kept[order[size:]], np.sort(kept[order[:size]])
+        on_round(round)
+        if round == ROUNDS:
+            break
         encoder = _encoder(texts, use, kept)
         use[kept] += encoder.usage([texts[g] for g in gone.tolist()], held_out.threads, use[gone])[
             BYTES:
         ]
-        on_round(round)
     return kept.tolist()
 
 

@@ -17,7 +17,6 @@ on the held-out text that decides; such a round is taken back.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +25,11 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import Neighbours, TrainingText, Usage
 from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
-from .count import SKETCH_BITS
 from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
+from .screen import Read
 from .words import may_be_token
 
 # Choice: ignore pairs rarer than the uses of the weakest tokens (this share of them).
@@ -39,28 +38,22 @@ _WEAKEST = 0.02
 
 @dataclass
 class Texts:
-    """The texts that decide. `training` starts a new reading of the training text; `show` shows how
-    far one of a store is."""
+    """The texts that decide. `read` counts over the training text."""
 
-    training: Callable[[], Iterable[str]]
+    read: Read
     held_out: HeldOutText
-    show: Callable[[int], object] | None = None
-
-    @property
-    def threads(self) -> int:
-        return self.held_out.threads
 
 
 def refine_tokens(
     tokens: list[Token],
-    split: Split,
+    text: TrainingText,
     recipe: Recipe,
     rounds: int,
     threads: int,
     progress: Progress,
 ) -> tuple[list[Token], list[dict[str, Any]]]:
-    """`refine` on the documents of a split."""
-    texts = Texts(lambda: split.texts("refining"), HeldOutText.of(split, threads), split.show)
+    """`refine` on the training text."""
+    texts = Texts(text.read, HeldOutText.of(text, threads))
     tokens, facts = refine(tokens, recipe, rounds, texts)
     progress.end(accepted=sum(one["accepted"] for one in facts if one["kept"]))
     return tokens, facts
@@ -103,26 +96,29 @@ class _Found:
     parts: dict[str, tuple[int, int]]
 
 
+def _usage(tokens: list[Token], recipe: Recipe, *, pairs: bool = False) -> Usage:
+    texts, counts = [token.text for token in tokens], [token.count for token in tokens]
+    return Usage(texts, recipe.segmentation == "fewest", pairs, counts, "refining")
+
+
 def _encoder(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
     return encoder_of_tokens(tokens, recipe.segmentation == "fewest")
 
 
 def _held_out_tokens(tokens: list[Token], recipe: Recipe, texts: Texts) -> int:
-    return int(_encoder(tokens, recipe).usage(texts.held_out.texts, texts.threads).sum())
+    return int(_encoder(tokens, recipe).usage(texts.held_out.texts, texts.held_out.threads).sum())
 
 
 def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
     """Two readings: the uses of tokens, then the neighbours that occur as often as the weakest of
-    them is used. Over a store the first keeps the encodings for the second."""
-    encoder, training = _encoder(tokens, recipe), texts.training()
-    survey = _core.Survey(encoder, SKETCH_BITS)
-    encoded = _core.Encoded() if isinstance(training, _core.Store) else None
-    survey.count(training, texts.threads, texts.show, encoded)
+    them is used."""
+    usage = _usage(tokens, recipe, pairs=True)
+    survey = texts.read(usage)
     uses = survey.uses()
     learnt = np.array([token.born != "alphabet" for token in tokens])
     weakest = float(np.quantile(uses[learnt], _WEAKEST)) if learnt.any() else 0.0
-    neighbours = _core.Neighbours(survey, max(recipe.min_count, int(weakest)))
-    neighbours.count(texts.training() if encoded is None else encoded, texts.threads)
+    floor = max(recipe.min_count, int(weakest))
+    neighbours = texts.read(Neighbours(usage, survey, floor))
     found = _Found(uses, {}, {})
     have = {token.text for token in tokens}
     for left, right, count in zip(*(column.tolist() for column in neighbours.rows()), strict=True):
@@ -141,11 +137,10 @@ def _swap_any(
 ) -> tuple[list[Token], int]:
     """Under `fewest`: add all candidates, count the uses, and drop the least useful."""
     more = tokens + [Token(text, count, "refined") for text, count in found.joins.items()]
-    survey = _core.Survey(_encoder(more, recipe), 0)
-    survey.count(texts.training(), texts.threads, texts.show)
+    uses = texts.read(_usage(more, recipe)).uses()
     kept = prune(
         [token.text for token in more],
-        survey.uses(),
+        uses,
         alphabet=alphabet_size(tokens),
         keep=len(tokens),
         held_out=texts.held_out,

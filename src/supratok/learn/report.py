@@ -8,32 +8,33 @@ from collections import Counter
 from typing import Any
 
 from ..common.progress import Progress
-from ..corpus.split import Split
+from ..readings import TrainingText
 from ..tokenizer import Tokenizer
 
 
 def training_report(
     tokenizer: Tokenizer,
-    split: Split,
+    text: TrainingText,
     crossover: float | None,
     passes: dict[str, Any],
     threads: int,
     progress: Progress,
 ) -> dict[str, Any]:
     """The report on a training run; `passes` are the facts of each pass."""
-    curation = {"curation": split.curator.report()} if split.curator else {}
+    totals = text.totals
+    curation = {} if totals.curation is None else {"curation": totals.curation}
     report: dict[str, Any] = {
-        "documents": split.documents,
-        "held_out_documents": split.held_out_documents,
-        "trained_on": split.training_documents,
-        "characters": split.characters,
-        "skipped": split.skipped,
+        "documents": totals.documents,
+        "held_out_documents": totals.held_out_documents,
+        "trained_on": totals.training_documents,
+        "characters": totals.characters,
+        "skipped": totals.skipped,
         "passes": curation | passes,
     }
     if crossover is not None:
         report["crossover"] = crossover
     report["born"] = births(tokenizer)
-    if measured := measure([tokenizer], split, threads, progress):
+    if measured := measure([tokenizer], text, threads, progress):
         characters, (tokens,) = measured
         report["held_out"] = {"characters": characters, "tokens": tokens}
     return report
@@ -45,11 +46,11 @@ def births(tokenizer: Tokenizer) -> dict[str, int]:
 
 
 def measure(
-    tokenizers: list[Tokenizer], split: Split, threads: int, progress: Progress
+    tokenizers: list[Tokenizer], text: TrainingText, threads: int, progress: Progress
 ) -> tuple[int, list[int]] | None:
     """The characters of the held-out text that decided nothing, and its tokens under each
     tokenizer; None without such text."""
-    texts = split.measuring_texts()
+    texts = text.measuring_texts()
     if not texts:
         return None
     progress.start("measuring")

@@ -11,18 +11,15 @@ the text and the gain on it.
 from __future__ import annotations
 
 import copy
-from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from ..common import _core
 from ..common.progress import Progress, make_progress
 from ..common.threads import usable_threads
 from ..corpus import Source, open_corpus
-from ..corpus.split import Split
+from ..readings import LocalText, TrainingText, Usage
 from ..recipe import Expressions, Recipe
-from ..tokenizer import Tokenizer, alphabet_size, encoder_of_tokens
-from .count import count_words
+from ..tokenizer import Tokenizer, alphabet_size
 from .expression import learn_expressions
 from .prune import prune_to_size
 from .refine import refine_tokens
@@ -43,17 +40,15 @@ def prune(
     check_size(tokenizer, vocab_size)
     workers, recipe = usable_threads(threads), tokenizer.recipe
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
-        split = Split(corpus, recipe.curation, workers, shown)
+        text = LocalText(corpus, recipe.curation, workers, shown)
         tokens = list(tokenizer.vocabulary)
-        survey = _core.Survey(encoder_of_tokens(tokens, recipe.segmentation == "fewest"), 0)
-        survey.count((document.text for document in split.decide("uses")), workers)
-        shown.end(documents=split.documents)
+        text.words(recipe)
+        uses = text.read(Usage([t.text for t in tokens], recipe.segmentation == "fewest")).uses()
         kept, facts = prune_to_size(
-            tokens, survey.uses(), recipe.room(vocab_size), recipe.segmentation, split, workers,
-            shown,
-        )  # fmt: skip
+            tokens, uses, recipe.room(vocab_size), recipe.segmentation, text, workers, shown
+        )
         changed = Tokenizer(kept, replace(recipe, vocab_size=vocab_size))
-        changed.report = _report(changed, tokenizer, split, {"pruning": facts}, workers, shown)
+        changed.report = _report(changed, tokenizer, text, {"pruning": facts}, workers, shown)
         return changed
 
 
@@ -75,26 +70,21 @@ def refine(
     check_rounds(rounds)
     workers, recipe = usable_threads(threads), _same_size(tokenizer, expressions)
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
-        split = Split(corpus, recipe.curation, workers, shown)
-        words = None
-        if expressions:
-            words, _ = count_words(split, recipe, workers, shown)
-        else:
-            deque(split.decide("reading"), maxlen=0)
-            shown.end(documents=split.documents)
-        if not split.deciding_texts():
+        text = LocalText(corpus, recipe.curation, workers, shown)
+        words, _ = text.words(recipe)
+        if not text.deciding_texts():
             raise ValueError(
-                f"{split.documents} documents are too few: a part of them is held out to decide"
-                " by, and none was; pass more text"
+                f"{text.totals.documents} documents are too few: a part of them is held out to"
+                " decide by, and none was; pass more text"
             )
         tokens, passes = list(tokenizer.vocabulary), dict[str, Any]()
-        if words is not None:
+        if expressions:
             tokens, passes["expression"] = learn_expressions(
-                tokens, words, split, recipe, workers, shown
+                tokens, words, text, recipe, workers, shown
             )
-        tokens, passes["refinement"] = refine_tokens(tokens, split, recipe, rounds, workers, shown)
+        tokens, passes["refinement"] = refine_tokens(tokens, text, recipe, rounds, workers, shown)
         changed = Tokenizer(tokens, tokenizer.recipe)
-        changed.report = _report(changed, tokenizer, split, passes, workers, shown)
+        changed.report = _report(changed, tokenizer, text, passes, workers, shown)
         return changed
 
 
@@ -137,7 +127,7 @@ def _same_size(tokenizer: Tokenizer, expressions: bool) -> Recipe:
 def _report(
     changed: Tokenizer,
     before: Tokenizer,
-    split: Split,
+    text: TrainingText,
     passes: dict[str, Any],
     threads: int,
     progress: Progress,
@@ -147,12 +137,12 @@ def _report(
     done: dict[str, Any] = {
         "passes": _add_passes(report.setdefault("passes", {}), passes),
         "vocab_size": changed.vocab_size,
-        "documents": split.documents,
-        "held_out_documents": split.held_out_documents,
-        "characters": split.characters,
-        "skipped": split.skipped,
+        "documents": text.totals.documents,
+        "held_out_documents": text.totals.held_out_documents,
+        "characters": text.totals.characters,
+        "skipped": text.totals.skipped,
     }
-    if measured := measure([before, changed], split, threads, progress):
+    if measured := measure([before, changed], text, threads, progress):
         characters, (tokens_before, tokens) = measured
         done["held_out"] = {
             "characters": characters, "tokens_before": tokens_before, "tokens": tokens,

@@ -1,9 +1,4 @@
-"""Runs: the longest sequences of neighbouring words that are known (one token each) and may join.
-
-    known " the" " end" ".":    "In the end. At the end"  ->  " the" " end" "." | " the" " end"
-
-Runs are short and repeat, so a table of unique runs with their counts is small.
-"""
+"""Runs of known words, with the counts of these words (readings/runs.py says what a run is)."""
 
 from __future__ import annotations
 
@@ -11,32 +6,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
-from ..common.progress import Progress
-from ..corpus.split import Split
-from ..recipe import Recipe
-from .count import SKETCH_BITS
-from .words import UNSPACED, joints
+from ..readings import Pieces, Runs, TrainingText, Units
 
 
 def count_runs(
-    split: Split,
-    words: _core.WordTable,
-    known: list[str],
-    recipe: Recipe,
-    floor: int,
-    threads: int,
-    progress: Progress,
-    pieces: _core.Encoder | None = None,
+    text: TrainingText, words: _core.WordTable, units: Units, floor: int
 ) -> tuple[_core.RunTable, NDArray[np.int64]]:
-    """The runs of known words, and the count of each known word. Pairs rarer than `floor` end a
-    run. `pieces` encodes the other words, so that their pieces can join: in scripts without spaces,
-    or everywhere if the recipe does not ask for whole words."""
-    scripts = list(UNSPACED) if recipe.boundaries.whole_words else list(range(256))
-    table = _core.RunTable(known, words, joints(recipe), floor, pieces, scripts)
-    counts = words.counts_of(known)
-    if pieces is not None:
-        counts = table.bound_units(split.texts("pieces"), threads, SKETCH_BITS, split.show)
-        progress.end()
-    table.count(split.texts("runs"), threads, split.show)
-    progress.end(runs=len(table))
-    return table, counts
+    """The runs of units, and how often each known word was seen, as a word or a piece. Pairs rarer
+    than `floor` end a run."""
+    if units.pieces is None:
+        return text.read(Runs(units, words.pairs, floor, of_units=False)), words.counts_of(
+            units.known
+        )
+    bounds = text.read(Pieces(units))
+    return text.read(Runs(units, bounds.pairs, floor, of_units=True)), bounds.uses

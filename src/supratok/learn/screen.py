@@ -15,19 +15,21 @@ Neighbours are tokens: " to" and " to the" are two. A phrase with n uses has at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
+from ..readings import Neighbours, Reading, Usage
 from ..recipe import Recipe, Screen
-from .count import SKETCH_BITS
 from .words import Kind
 
 Counts = NDArray[np.int64]
 Pairs = tuple[NDArray[np.uint32], NDArray[np.uint32], Counts]  # left, right, how often
+Read = Callable[[Reading[Any]], Any]  # counts a reading
 
 # Choice: a neighbour that is one of 2**(wanted bits + 6) is not counted for itself. There are far
 # more pairs than phrases; this keeps most of them out of memory if there is much text.
@@ -67,28 +69,20 @@ class Wanted:
         return self.documents > 1 or self.bits > 0
 
     def judge(
-        self,
-        entries: list[str],
-        first: int,
-        encoder: _core.Encoder,
-        read: Callable[[str], Iterable[str]],
-        threads: int,
-        show: Callable[[int], object] | None = None,
+        self, entries: list[str], first: int, fewest: bool, read: Read
     ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Of each entry from `first` on: whether it is used in enough documents, and whether it
-        ends at boundaries. `read` starts a reading of the text, for a phase of this name; only
-        boundaries need a second one. `show` shows how far a reading of a store is."""
-        survey = _core.Survey(encoder, SKETCH_BITS if self.bits > 0 else 0)
-        survey.count(read("documents"), threads, show)
+        ends at boundaries. Only boundaries need a second reading."""
+        usage = Usage(entries, fewest, pairs=self.bits > 0, phase="documents")
+        survey = read(usage)
         spread = survey.documents()[first:] >= self.documents
         if not self.bits > 0:
             return spread, np.ones(len(spread), dtype=np.bool_)
         uses = survey.uses()
         floor = floor_for(uses[first:], self.bits)
-        neighbours = _core.Neighbours(survey, floor)
-        neighbours.count(read("neighbours"), threads, show)
+        pairs = read(Neighbours(usage, survey, floor)).rows()
         edges = np.array([breaks_line(text) for text in entries], dtype=np.bool_)
-        bits = boundary_entropy(neighbours.rows(), uses, edges, floor)
+        bits = boundary_entropy(pairs, uses, edges, floor)
         return spread, bits[first:] >= self.bits
 
 

@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from ..common import _core
+from ..readings import UNSPACED, LanguageWords
 from ..recipe import Scripts
-from .count import LanguageWords
-from .words import UNSPACED
 
 Rows = Iterable[tuple[str, int]]  # words with their counts
 

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..common import _core
+from ..readings import UNSPACED
 from ..recipe import Recipe, Seeds
-from .words import UNSPACED, Kind, kind_of, script_of
+from .words import Kind, kind_of, script_of
 
 
 class Phrase(NamedTuple):

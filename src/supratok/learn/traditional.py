@@ -48,6 +48,7 @@ def learn_traditional(
     words: _core.WordTable,
     rules: ScriptRules,
     recipe: Recipe,
+    threads: int,
     progress: Progress,
 ) -> Words:
     """BPE inside words, as script-aware processing counts and cuts them."""
@@ -63,7 +64,7 @@ def learn_traditional(
         digits=recipe.boundaries.max_digits,
         names=sorted(recipe.names),
     )
-    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count)
+    merger = _core.Merger.over_characters(sequences, codes, limits, recipe.min_count, threads)
     run_merges(merger, room, progress)
     learnt = Words(
         alphabet, merger.texts(), merger.counts(), merger.usage(), merger.parts(), room

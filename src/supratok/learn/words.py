@@ -1,4 +1,4 @@
-"""Words and characters: their kinds and scripts, and which words may share a token.
+"""Words and characters: their kinds and scripts, and what may be a token.
 
 The passes of training never make a token that breaks the rules of the recipe. Joins that surgery
 proposes come from the encoded text, so `may_be_token` checks them:
@@ -14,6 +14,7 @@ from collections.abc import Container
 from enum import IntEnum
 
 from ..common import _core
+from ..readings import UNSPACED, joints
 from ..recipe import Recipe
 
 
@@ -28,11 +29,6 @@ class Kind(IntEnum):
     NEWLINE = 4
     CONTROL = 5
     MARK = 6
-
-
-# Choice: the scripts without spaces, by a letter of each. Chinese characters and kana are one (一);
-# then Thai, Lao, Khmer, Myanmar, Tibetan, Tai Le (and Tham, Viet), New Tai Lue, Balinese, Javanese.
-UNSPACED = tuple(sorted({_core.char_class(char)[1] for char in "一กກកကཀᥐᦀᬅꦄ"}))
 
 
 def kind_of(word: str) -> Kind:
@@ -56,30 +52,9 @@ def most_digits(text: str) -> int:
     return max((len(list(row)) for digits, row in rows if digits), default=0)
 
 
-def is_one_word(text: str, recipe: Recipe) -> bool:
-    return len(_core.split_words(text, recipe.scripts is not None)) == 1
-
-
-# Choice: the marks that end a sentence. Chinese and Japanese ones always do; those of other scripts
-# (the last three are Devanagari and Arabic) do so before a space: "3.5" ends none. Closing marks
-# may come in between: he said "No." Then
-_STOPS = "。！？｡"
-_SPACED_STOPS = ".!?…।؟۔"
-_CLOSING = "\"')]}’”»」』）"
-
-
-def joints(recipe: Recipe) -> _core.Joints:
-    """Which neighbouring words may share a token: not the last word of a sentence and the first of
-    the next, nor words on both sides of a colon and a space, unless the recipe says so."""
-    rules = recipe.boundaries
-    return _core.Joints(
-        by_class=recipe.scripts is not None,
-        numbers=rules.numbers_in_phrases,
-        stops="" if rules.cross_sentence else _STOPS,
-        spaced_stops="" if rules.cross_sentence else _SPACED_STOPS,
-        closing=_CLOSING,
-        spaced_ends="" if rules.cross_colon else ":",
-    )
+def are_words(texts: list[str], recipe: Recipe) -> list[bool]:
+    """Of each text, whether it is one word."""
+    return [bool(whole) for whole in _core.are_words(texts, recipe.scripts is not None)]
 
 
 def may_be_token(text: str, recipe: Recipe, known: Container[str]) -> bool:

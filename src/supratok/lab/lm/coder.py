@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...common.reserved import END_NAMES
 from ...corpus.batches import batches
 from ...formats.huggingface.run import HuggingFace
 from ...formats.peer import Batching, Named, Peer
@@ -21,7 +22,6 @@ from ...formats.runtime import Ours
 
 Ids = NDArray[np.int32]
 _EVEN = 64  # GPUs multiply embedding tables faster if their height is a multiple of this
-_ENDS = ("<|endoftext|>", "</s>", "<eos>", "<|end_of_text|>", "<|eos|>", "[EOS]")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Coder:
                     f" it with `supratok export ... --eos '{self.end_token}'`"
                 )
             return id
-        found = [id for name in _ENDS if (id := _id_of(self.peer, name)) is not None]
+        found = [id for name in END_NAMES if (id := _id_of(self.peer, name)) is not None]
         return found[0] if found else self.peer.vocab_size
 
     @property

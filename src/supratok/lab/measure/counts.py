@@ -26,7 +26,8 @@ from ...common import _core
 from ...common.files import whole_file
 from ...corpus.batches import batches
 from ...formats.peer import Batching, Peer, Spelling
-from ...learn.words import UNSPACED, Kind
+from ...learn.words import Kind
+from ...readings import UNSPACED
 
 Integers = NDArray[np.int64]
 Ids = Sequence[int] | NDArray[np.int64]

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...common import _core
 from ...common.progress import Progress
-from ...corpus.split import Split
+from ...readings import TrainingText
 from ...recipe import Recipe
 from ...tokenizer import Token, alphabet_size
 from .spans import Documents, ScoredSpans, find_candidates
@@ -24,16 +24,16 @@ from .surgery import Candidates, Surgery, Usage
 def learn_expressions(
     tokens: list[Token],
     words: _core.WordTable,
-    split: Split,
+    text: TrainingText,
     recipe: Recipe,
     threads: int,
     progress: Progress,
 ) -> tuple[list[Token], dict[str, Any]]:
-    """`express` on the documents of a split."""
+    """`express` on the training text."""
     return express(
         tokens,
-        lambda: split.texts("expressions"),
-        split.deciding_texts(),
+        lambda: text.again("expressions"),
+        text.deciding_texts(),
         words,
         recipe,
         threads,

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from ...common import _core
 from ...common.progress import Progress
+from ...readings import UNSPACED
 from ...recipe import Boundaries, Expressions, Recipe
 from ...tokenizer import BYTES
-from ..words import UNSPACED, Kind, script_of
+from ..words import Kind, script_of
 from .score import (
     Score,
     Spans,

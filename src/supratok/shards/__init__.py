@@ -1,0 +1,1 @@
+"""A corpus becomes shards: files of ids that trainers read. May import: learn and below."""
