@@ -14,7 +14,7 @@ import contextlib
 import dataclasses
 import queue
 import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
@@ -54,7 +54,6 @@ class Sifter:
         self._reading, self._held_out, self._sample = reading, held_out, sample
         self._sieve = _core.Sieve(reading.text_key, LONGEST_RECORD, hold_out, sample)
         self.documents = self.held_out_documents = self.characters = 0
-        self._odd: deque[tuple[int, int, bytes]] = deque()  # lines that Python must look at
         self._first: tuple[Place, CorpusError] | None = None  # the first error
 
     def read(
@@ -105,9 +104,7 @@ class Sifter:
         self.characters += characters
         for text, digest in texts:
             self._held_out(text, digest)
-        self._odd.extend(odd)
-        while self._odd:  # who iterates may stop; then `late` goes on
-            number, line_number, line = self._odd.popleft()
+        for number, line_number, line in odd:
             is_long = len(line.removesuffix(b"\n")) > LONGEST_RECORD
             name = f"{self._files[number].name}, line {line_number}"
             try:

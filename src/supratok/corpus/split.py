@@ -155,11 +155,12 @@ class Split:
         until = time.monotonic() + seconds
         try:
             for item in self._items:
-                if isinstance(item, _core.Lines):
-                    yield item
-                else:
+                if isinstance(item, Document):
                     yield from self._decide([item])
-                if time.monotonic() >= until and not self._corpus.is_inside:
+                    continue
+                if item is not None:
+                    yield item
+                if time.monotonic() >= until:
                     return
         except BaseException:
             self._items.close()  # ends its threads

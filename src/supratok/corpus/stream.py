@@ -57,7 +57,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self._parts, self.left_out = parts, left_out or {}
         self._lang = lang
         self._new_reading = new_reading
-        self._reading, self.reached, self.is_inside = new_reading(), dict[int, int](), False
+        self._reading, self.reached = new_reading(), dict[int, int]()
         self._sample = sample  # until its limit is found
         self.limit: int | None = None  # the highest chance in the sample; None: all are in it
         self.bytes_total = self._size()  # a missing file fails now, not an hour later
@@ -84,11 +84,13 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         """Has the core decide on the lines of JSON of the reading that was started."""
         return Sifter(self._reading, hold_out, self.limit, held_out)
 
-    def portions(self, sifter: Sifter | None, threads: int) -> Iterator[_core.Lines | Document]:
+    def portions(
+        self, sifter: Sifter | None, threads: int
+    ) -> Iterator[_core.Lines | Document | None]:
         """The reading that was started, for a table of the core, which counts what this yields:
-        with a sifter, lines of JSON; and the documents of all other parts.
+        with a sifter, lines of JSON; and the documents of all other parts, each followed by None.
 
-        `reached` says how far it is, unless it `is_inside` a part that must be read in one go."""
+        After lines and after None, `reached` says how far it is."""
         groups = itertools.groupby(
             enumerate(self._parts), lambda part: sifter is not None and is_json_lines(part[1])
         )
@@ -99,9 +101,9 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
                 continue
             for number, part in parts.items():
                 if self.reached.get(number) != END:
-                    self.is_inside = True
                     yield from self._documents_of(part, self._reading)
-                    self.is_inside, self.reached[number] = False, END
+                    self.reached[number] = END
+                    yield None
 
     def _lines_of(
         self, parts: Mapping[int, Part], sifter: Sifter, threads: int
@@ -123,7 +125,8 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         self._sample = None
         self.start()
         sifter = self.sifter(None, lambda *_: None)
-        portions = shown_reading(self, self.portions(sifter, workers), "sample", shown)
+        found = (one for one in self.portions(sifter, workers) if one is not None)
+        portions = shown_reading(self, found, "sample", shown)
         try:
             sampler.count(map(as_counted, portions), workers)
         except BaseException:
@@ -136,7 +139,7 @@ class Corpus(contextlib.AbstractContextManager["Corpus"]):
         """Begin a new reading. `reached`, for `portions`: by the number of a part, the line where
         to begin, or END."""
         self.find_sample()
-        self._reading, self.is_inside = self._new_reading(), False
+        self._reading = self._new_reading()
         self.reached = dict(reached or {})
         self.bytes_total = self._size()
         return self._reading

@@ -88,9 +88,11 @@ def open_text(
         return
     if reread:
         raise ValueError("reread with work: the work folder keeps the documents; choose one")
+    files = {str(name): known for name, *known in corpus.identity()}
     run = {
         "recipe": recipe.to_dict(),
-        "corpus": corpus.identity(),
+        "files": files,
+        "order": list(files),
         "reading": {name: value for name, value in options.items() if value is not None},
         "hold_out": hold_out,
     }

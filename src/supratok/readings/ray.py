@@ -26,6 +26,9 @@ from .text import TrainingText, Words
 if TYPE_CHECKING:
     from ray import ObjectRef
 
+    # By a result that tells the end of a task: its file, and how many bytes of text it counts.
+    _Tasks = dict[ObjectRef[int], tuple[ObjectRef[bytes], int]]
+
 _MERGED = 8  # counts files that one task merges
 _RETRIES = 20  # of a task whose machine dies
 
@@ -35,15 +38,14 @@ class RayText(TrainingText):
 
     def __init__(
         self,
-        parts: Sequence[tuple[Part, int | None]],
+        parts: Sequence[tuple[Part, int]],
         progress: Progress,
         *,
         task_threads: int = 1,
         keeping: Keeping | None = None,
         room: Room | None = None,
     ) -> None:
-        self._parts = [(part, size or 0) for part, size in parts]
-        self._progress = progress
+        self._parts, self._progress = parts, progress
         self._threads, self._keeping = task_threads, keeping or Keeping(reread=True)
         self._room = room or Room()
 
@@ -92,22 +94,24 @@ class RayText(TrainingText):
                 count(part, out := Path(folder, "part.counts"))
                 return len(part.files), out.read_bytes()
 
+        task: Any = counted  # typed with one result
+
         self._progress.start(phase, sum(size for _, size in self._parts), "B")
         # The largest first: none of them is then left to the end.
         order = sorted(self._parts, key=lambda one: -one[1])
-        tasks = [(*counted.remote(part), size) for part, size in order]
-        files = self._merged({end: (file, size) for end, file, size in tasks})
+        tasks: _Tasks = {}
+        for part, size in order:
+            end, file = task.remote(part)
+            tasks[end] = file, size
+        files = self._merged(tasks)
         with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
             for number, file in enumerate(files):
                 path = Path(folder, f"{number}.counts")
                 path.write_bytes(_result(file))
                 add(read_counts(path))
 
-    def _merged(
-        self, tasks: dict[ObjectRef[int], tuple[ObjectRef[bytes], int]]
-    ) -> list[ObjectRef[bytes]]:
-        """One file, or a few, of all: merges those that are there while others are counted. Of each
-        task, what it returns at its end, its file, and the bytes of text that it counts."""
+    def _merged(self, tasks: _Tasks) -> list[ObjectRef[bytes]]:
+        """One file, or a few, of all: merges those that are there while others are counted."""
         import ray
 
         @ray.remote(num_cpus=1, num_returns=2, max_retries=_RETRIES)
@@ -119,6 +123,7 @@ class RayText(TrainingText):
                 merge_counts(paths, out := Path(folder, "sum.counts"))
                 return len(files), out.read_bytes()
 
+        task: Any = merged
         waiting, ready, done = list(tasks), list[Any](), 0
         while waiting:
             (finished,), waiting = ray.wait(waiting, num_returns=1)
@@ -128,7 +133,7 @@ class RayText(TrainingText):
             self._progress.at(done)
             ready.append(file)
             if len(ready) == _MERGED:
-                end, file = merged.remote(*ready)
+                end, file = task.remote(*ready)
                 tasks[end] = file, 0
                 waiting.append(end)
                 ready = []

@@ -40,11 +40,14 @@ class Part:
 
 def parts_of(
     corpus: Corpus, options: Mapping[str, Any], curation: Curation | None, hold_out: float
-) -> list[tuple[Part, int | None]]:
+) -> list[tuple[Part, int]]:
     """A part for each file, with its size: files are what tasks divide among themselves."""
     options = {**options, "max_documents": None, "max_bytes": None}  # the limit stands for them
     return [
-        (Part((str(name),), options, curation, hold_out, corpus.limit), size)
+        (
+            Part((str(name),), options, curation, hold_out, corpus.limit),
+            size if isinstance(size, int) else 0,
+        )
         for name, size, _ in corpus.identity()
     ]
 
