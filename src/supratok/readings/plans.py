@@ -36,6 +36,10 @@ KINDS: dict[str, type[Reading[Any]]] = {
     )
 }
 
+# What a file that is no plan leads to.
+_DAMAGE = (zipfile.BadZipFile, zstandard.ZstdError, NotImplementedError, EOFError, OSError)
+_DAMAGE += (ValueError, TypeError, LookupError)
+
 
 def fingerprint(reading: Reading[Any]) -> str:
     """The SHA-256 of all that decides what a reading counts."""
@@ -85,11 +89,11 @@ def unpack(data: bytes, name: str = "the plan") -> tuple[Reading[Any], SplitRule
                         io.BytesIO(raw), allow_pickle=False
                     )
         if values["format"] != FORMAT:
-            raise ValueError(f"{name}: format {values['format']}, and this program reads {FORMAT}")
+            raise ValueError(f"format {values['format']}, and this program reads {FORMAT}")
         curation, hold_out = values["split"]
         rule = SplitRule(curation and from_mapping(Curation, curation), hold_out)
         return KINDS[values["reading"]].of_plan(values), rule
-    except (zipfile.BadZipFile, zstandard.ZstdError, KeyError, EOFError) as error:
+    except _DAMAGE as error:
         raise ValueError(f"{name}: not a plan of supratok, or damaged ({error})") from error
 
 
