@@ -221,22 +221,22 @@ def runs(by_class: bool, pieces: bool) -> Callable[[Count], list[Any]]:
         )  # fmt: skip
         cut = encoder(False) if pieces else None
         known += ["ca", " t"]
+        words = _core.Units(known, joints, cut, list(range(256)))
         pairs, uses = table.pairs, None
         if pieces:
             pairs = _core.PairSketch(14)
-            bounding = _core.RunTable(known, pairs, joints, 0, cut, list(range(256)), True)
-            uses = bound(count, bounding, pairs)
-        units = _core.RunTable(known, pairs, joints, 3, cut, list(range(256)), pieces)
+            uses = bound(count, words, pairs)
+        units = _core.RunTable(words, pairs, 3, pieces)
         count(units)
         return [len(units), uses, *columns(units.ngrams(4, 2))]
 
     return find
 
 
-def bound(count: Count, table: _core.RunTable, pairs: _core.PairSketch) -> Any:
+def bound(count: Count, units: _core.Units, pairs: _core.PairSketch) -> Any:
     class Bounding:
         def count(self, documents: Any, threads: int) -> None:
-            self.uses = table.bound_units(documents, threads, pairs).tolist()
+            self.uses = units.bound_pairs(documents, threads, pairs).tolist()
 
     bounding = Bounding()
     count(bounding)
