@@ -48,7 +48,7 @@ def test_the_core_is_small() -> None:
     sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
     assert max(sizes.values()) <= 450, sizes
     # Reading, spilling and counting over numbers in C++ took 3,000 lines (CHANGELOG, issue 8).
-    assert sum(sizes.values()) <= 7000, sizes
+    assert sum(sizes.values()) <= 7100, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:

@@ -37,8 +37,10 @@ KINDS: dict[str, type[Reading[Any]]] = {
 }
 
 # What a file that is no plan leads to.
-_DAMAGE = (zipfile.BadZipFile, zstandard.ZstdError, NotImplementedError, EOFError, OSError)
-_DAMAGE += (ValueError, TypeError, LookupError)
+_DAMAGE = (
+    zipfile.BadZipFile, zstandard.ZstdError, NotImplementedError, EOFError, OSError, ValueError,
+    TypeError, LookupError,
+)  # fmt: skip
 
 
 def fingerprint(reading: Reading[Any]) -> str:
