@@ -254,8 +254,14 @@ void count(Table& table, nb::object documents, size_t threads, nb::object progre
       table.add(block.texts(room), more...);
     }
   };
-  if (nb::isinstance<Store>(documents))
-    return count_blocks(add, nb::cast<const Store&>(documents), threads, progress);
+  if (nb::isinstance<Store>(documents)) {
+    const Store& store = nb::cast<const Store&>(documents);
+    if constexpr (requires { table.prepare(store.lexicon(threads), threads); }) {
+      const Unlocked released;
+      table.prepare(store.lexicon(threads), threads);
+    }
+    return count_blocks(add, store, threads, progress);
+  }
   count_all([&](const Texts& texts) { table.add(texts, more...); }, documents, threads);
 }
 

@@ -56,6 +56,54 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
   return results;
 }
 
+// The ids of the documents in some whole lines of JSON, one after another, each with `end` behind
+// it, and how many ids each has. Nothing if a line is odd (see lines.hpp): then Python reads them
+// all.
+nb::object encode_lines(const Encoder& encoder, const std::string& data, std::string_view key,
+                        size_t longest, std::optional<uint32_t> end, size_t threads) {
+  struct Part {
+    Ids ids;
+    Counts lengths;
+    bool odd = false;
+  };
+  constexpr size_t kPortion = 1 << 17;  // bytes
+  std::vector<size_t> borders{0};
+  while (borders.back() < data.size())
+    borders.push_back(std::min(data.find('\n', borders.back() + kPortion), data.size() - 1) + 1);
+  std::vector<Part> parts(borders.size() - 1);
+  const auto encode = [&](size_t place) {
+    Part& part = parts[place];
+    std::string room;
+    for (size_t start = borders[place]; start < borders[place + 1] && !part.odd;) {
+      const size_t stop = std::min(data.find('\n', start), data.size());
+      const std::string_view line(&data[start], stop - start);
+      std::string_view text;
+      room.clear();
+      room.reserve(line.size());
+      part.odd = line.size() > longest || !JsonLine::read(line, key, room, text);
+      start = stop + 1;
+      if (part.odd || text.empty()) continue;
+      const size_t before = part.ids.size();
+      encoder.encode(text, part.ids);
+      if (end) part.ids.push_back(*end);
+      part.lengths.push_back(static_cast<int64_t>(part.ids.size() - before));
+      breathe();
+    }
+  };
+  Part whole;
+  {
+    const Unlocked released;
+    in_parallel(parts.size(), threads, encode, [] {});
+    for (const Part& part : parts) {
+      if (part.odd) whole.odd = true;
+      whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
+      whole.lengths.insert(whole.lengths.end(), part.lengths.begin(), part.lengths.end());
+    }
+  }
+  if (whole.odd) return nb::none();
+  return nb::make_tuple(to_numpy<uint32_t>(whole.ids), to_numpy<int64_t>(whole.lengths));
+}
+
 void bind_surveys(nb::module_& m) {
   nb::class_<Encoded>(m, "Encoded")
       .def(
@@ -114,6 +162,16 @@ void bind_encode(nb::module_& m) {
           [](const Encoder& self, std::string_view text) { return to_array(encode(self, text)); },
           "text"_a)
       .def("encode_batch", &encode_batch, "texts"_a, "threads"_a, "arrays"_a)
+      .def(
+          "encode_lines",
+          [](const Encoder& self, const nb::bytes& data, std::string_view key, size_t longest,
+             std::optional<uint32_t> end, size_t threads) {
+            return encode_lines(self, {data.c_str(), data.size()}, key, longest, end, threads);
+          },
+          "data"_a, "key"_a, "longest"_a, "end"_a.none(), "threads"_a,
+          "The ids of the documents in whole lines of JSON, each with `end` behind it, and how "
+          "many "
+          "ids each has; None if a line needs Python.")
       .def(
           "encode_with_offsets",
           [](const Encoder& self, std::string_view text) {

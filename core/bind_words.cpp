@@ -40,32 +40,32 @@ struct Numbers32 {
 };
 
 void bind_runs(nb::module_& m) {
-  nb::class_<RunTable>(m, "RunTable")
+  nb::class_<Units>(m, "Units")
       .def(
           "__init__",
-          [](RunTable* self, Strings known_words, const PairSketch& pairs, const Joints& joints,
-             uint32_t floor, const Encoder* pieces, const std::vector<uint8_t>& scripts,
-             bool of_units) {
-            new (self) RunTable(std::move(known_words), pairs, joints, floor, {pieces, scripts},
-                                of_units);
+          [](Units* self, Strings known_words, const Joints& joints, const Encoder* pieces,
+             const std::vector<uint8_t>& scripts) {
+            new (self) Units(std::move(known_words), joints, {pieces, scripts});
           },
-          "known_words"_a, "pairs"_a, "joints"_a, "floor"_a, "pieces"_a.none() = nb::none(),
-          "scripts"_a = nb::list(), "of_units"_a = false, nb::keep_alive<1, 3>(),
-          nb::keep_alive<1, 6>(),
-          "`pieces` cuts the unknown words of these scripts into pieces. `pairs` bounds pairs of "
-          "words, or `of_units`.")
-      .def("count", &count<RunTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
+          "known_words"_a, "joints"_a, "pieces"_a.none() = nb::none(), "scripts"_a = nb::list(),
+          nb::keep_alive<1, 4>(), "`pieces` cuts the unknown words of these scripts into pieces.")
       .def(
-          "bound_units",
-          [](const RunTable& self, nb::object documents, size_t threads, PairSketch& pairs,
+          "bound_pairs",
+          [](Units& self, nb::object documents, size_t threads, PairSketch& pairs,
              nb::object progress) {
             UnitBounds bounds(self, pairs);
             count(bounds, documents, threads, progress);
             return std::move(bounds.uses);
           },
           "documents"_a, "threads"_a, "pairs"_a, "progress"_a = nb::none(),
-          "Bounds the pairs of units, words and pieces, in `pairs`. Returns how often each known "
-          "word was seen, as a word or a piece.")
+          "Bounds the pairs of units in `pairs`. Returns how often each known word was seen, as a "
+          "word or a piece.");
+
+  nb::class_<RunTable>(m, "RunTable")
+      .def(nb::init<Units&, const PairSketch&, uint32_t, bool>(), "units"_a, "pairs"_a, "floor"_a,
+           "of_units"_a = false, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+           "`pairs` bounds pairs of words or, with `of_units`, of units.")
+      .def("count", &count<RunTable>, "documents"_a, "threads"_a, "progress"_a = nb::none())
       .def(
           "ngrams",
           [](RunTable& self, size_t longest, int64_t min_count) {

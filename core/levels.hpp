@@ -26,6 +26,15 @@ class Levels {
  public:
   static constexpr uint32_t kNone = Encoder::kNone;
 
+ private:
+  // What is known of a word: the token that it is; or several, their number first.
+  struct Known {
+    uint32_t token = kNone;
+    unsigned char lead = 0, end = 0;  // its first and last byte
+    const uint32_t* tokens = nullptr;
+  };
+
+ public:
   // For an encoder by merges without ties, over words cut in this way.
   Levels(const Encoder& encoder, bool by_class) : encoder_(encoder) {
     const auto size = static_cast<uint32_t>(encoder.size());
@@ -56,25 +65,45 @@ class Levels {
     }
   }
 
+  // Encodes the words of a lexicon, for the blocks that have its numbers.
+  void prepare(const Lexicon& lexicon, size_t threads) {
+    if (lexicon_ == lexicon.id) return;
+    std::vector<Known> numbered(lexicon.end());
+    std::vector<Numbers> tokens(Lexicon::kParts);
+    const auto work = [&](size_t p) {
+      std::vector<std::pair<uint32_t, size_t>> several;
+      lexicon.each(p, [&](uint32_t number, std::string_view text) {
+        const size_t start = tokens[p].size();
+        numbered[number] = look_up(text, tokens[p]);
+        if (numbered[number].token == kNone) several.emplace_back(number, start);
+      });
+      for (const auto& [number, start] : several) numbered[number].tokens = &tokens[p][start];
+    };
+    in_parallel(Lexicon::kParts, threads, work, [] {});
+    numbered_ = std::move(numbered);
+    numbered_tokens_ = std::move(tokens);
+    lexicon_ = lexicon.id;
+  }
+
   // The words of a block, each encoded once.
   class Words {
    public:
-    Words(const Levels& levels, const Block& block) : levels_(levels), block_(block) {
-      std::vector<uint64_t> hashes;
-      hashes.reserve(block.words.size());
-      for (const std::string_view text : block.words) hashes.push_back(hash_bytes(text));
-      words_.reserve(block.words.size());
-      for (size_t i = 0; i < hashes.size(); breathe(++i)) {
-        if (i + kAhead < hashes.size()) levels.whole_.prefetch(hashes[i + kAhead]);
-        const std::string_view text = block.words[i];
-        const uint32_t whole = levels.whole_.find(
-            hashes[i], [&](uint32_t e) { return same_text(levels.encoder_.text_of(e), text); });
-        const bool is_whole = whole != FlatIndex::kNone;
-        words_.push_back({is_whole ? whole : static_cast<uint32_t>(tokens_.size()), is_whole,
-                          static_cast<unsigned char>(text[0]),
-                          static_cast<unsigned char>(text.back())});
-        if (!is_whole) add_tokens(text, hashes[i]);
+    Words(const Levels& levels, const Block& block)
+        : levels_(levels), block_(block), words_(block.words.size()) {
+      const std::vector<Known>& numbered = levels.numbered_;
+      std::vector<std::pair<size_t, size_t>> several;  // words, and where their tokens are
+      for (size_t i = 0; i < words_.size(); breathe(++i)) {
+        if (block.numbers && block.numbers[i] < numbered.size()) {
+          if (i + kAhead < words_.size() && block.numbers[i + kAhead] < numbered.size())
+            __builtin_prefetch(&numbered[block.numbers[i + kAhead]]);
+          words_[i] = numbered[block.numbers[i]];
+          continue;
+        }
+        const size_t start = tokens_.size();
+        words_[i] = levels.look_up(block.words[i], tokens_);
+        if (words_[i].token == kNone) several.emplace_back(i, start);
       }
+      for (const auto& [word, start] : several) words_[word].tokens = &tokens_[start];
     }
 
     // Appends the entries of a document; kNone is a byte.
@@ -87,29 +116,16 @@ class Levels {
           text_.clear();
           for (size_t w = i; w < end; ++w) text_ += block_.words[words[w]];
           levels_.encoder_.encode_before(text_, levels_.limit_, out);
-        } else if (word.is_whole) {
+        } else if (word.token != kNone) {
           out.push_back(word.token);
         } else {
-          const uint32_t* const tokens = &tokens_[word.token];
-          for (uint32_t t = 1; t <= tokens[0]; ++t) out.push_back(tokens[t]);
+          for (uint32_t t = 1; t <= word.tokens[0]; ++t) out.push_back(word.tokens[t]);
         }
       }
       levels_.join(out, start);
     }
 
    private:
-    struct Known {
-      uint32_t token;  // or where its tokens are: their number, then they
-      bool is_whole;
-      unsigned char lead, end;  // its first and last byte
-    };
-
-    void add_tokens(std::string_view text, uint64_t hash) {
-      const size_t start = tokens_.size();
-      tokens_.push_back(0);
-      levels_.recall(text, hash, tokens_);
-      tokens_[start] = static_cast<uint32_t>(tokens_.size() - start - 1);
-    }
     // Whether a token of level 1 may cross the border between two words.
     bool may_join(uint32_t left, uint32_t right) const {
       if (!levels_.inside_[bytes_key(words_[left].end, words_[right].lead)]) return false;
@@ -126,41 +142,24 @@ class Levels {
   };
 
  private:
+  // `tokens` receives the tokens of a word that has several, and before them their number.
+  Known look_up(std::string_view text, Numbers& tokens) const {
+    const uint32_t whole = whole_.find(
+        hash_bytes(text), [&](uint32_t e) { return same_text(encoder_.text_of(e), text); });
+    const Known found{whole == FlatIndex::kNone ? kNone : whole,
+                      static_cast<unsigned char>(text[0]), static_cast<unsigned char>(text.back())};
+    if (found.token != kNone) return found;
+    const size_t start = tokens.size();
+    tokens.push_back(0);
+    encoder_.encode_before(text, limit_, tokens);
+    tokens[start] = static_cast<uint32_t>(tokens.size() - start - 1);
+    return found;
+  }
+
   struct Slot {
     uint64_t key = ~uint64_t{0};
     uint32_t entry = kNone;  // that the two tokens make, or they are only neighbours inside one
   };
-
-  // Words of several tokens that were met before, as far as they fit. They come again in other
-  // blocks.
-  struct Memory {
-    static constexpr size_t kMost = 1 << 13;
-    std::mutex lock;
-    TextCounts words;  // the count of a word is the place of its tokens: their number, then they
-    Numbers tokens;
-  };
-  // Appends the tokens of level 1 of a word.
-  void recall(std::string_view text, uint64_t hash, Numbers& out) const {
-    Memory& memory = memories_[hash >> 58];
-    const size_t start = out.size();
-    {
-      const std::lock_guard guard(memory.lock);
-      if (const int64_t place = memory.words.find(text, hash)) {
-        const uint32_t* const found = &memory.tokens[static_cast<size_t>(place)];
-        out.insert(out.end(), found, found + found[-1]);
-        return;
-      }
-    }
-    encoder_.encode_before(text, limit_, out);
-    const std::lock_guard guard(memory.lock);
-    if (memory.words.size() >= Memory::kMost || text.size() > 64 || memory.words.find(text, hash))
-      return;
-    memory.tokens.push_back(static_cast<uint32_t>(out.size() - start));
-    const auto place = static_cast<int64_t>(memory.tokens.size());
-    memory.tokens.insert(memory.tokens.end(), out.begin() + static_cast<ptrdiff_t>(start),
-                         out.end());
-    memory.words.add(text, hash, place);
-  }
 
   static bool is_one_word(std::string_view text, bool by_class) {
     Word word{};
@@ -298,7 +297,9 @@ class Levels {
   std::vector<bool> inside_;  // by two bytes: the end and the lead of characters in such an entry
   FlatCounts pairs_;          // the same by character
   LargeVector<Slot> slots_;   // pairs of tokens, of level 2
-  mutable std::array<Memory, 64> memories_;  // by hash
+  uint64_t lexicon_ = 0;      // of `numbered_`
+  std::vector<Known> numbered_;
+  std::vector<Numbers> numbered_tokens_;
 };
 
 }  // namespace supratok

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "encode.hpp"
+#include "store.hpp"
 #include "words.hpp"
 
 namespace supratok {
@@ -17,52 +18,13 @@ struct Pieces {
   }
 };
 
-// Counts runs. A run is kept as the places of its units in the list of known words, 32 bits each. A
-// unit is a known word or a known piece of another; any other word ends a run. The bounds for pairs
-// of words do not hold for pieces: where there are pieces, the pairs of units must be bounded in a
-// reading of its own (UnitBounds), before the table counts.
-class RunTable {
+// The units of documents: known words, and the known pieces of others. Any other word ends a run.
+class Units {
  public:
-  RunTable(std::vector<std::string> known_words, const PairSketch& pairs, Joints joints,
-           uint32_t floor, Pieces pieces, bool of_units)
-      : known_(std::move(known_words)), pairs_(pairs), joints_(std::move(joints)), floor_(floor),
-        pieces_(std::move(pieces)), of_units_(of_units) {}
-
-  void add(const Texts& documents) {
-    Runs found;
-    for (const std::string_view document : documents) {
-      each_unit(document, [&](const Unit& unit) { found.units.push_back(bounded(unit)); });
-      cut(found);
-    }
-    add(found);
-  }
-  void add(const Block& block) {
-    if (block.by_class != joints_.by_class()) {
-      std::string room;
-      return add(block.texts(room));
-    }
-    Runs found;
-    const Words words(*this, block);
-    block.each_document([&](const Numbers& numbers) {
-      words.each_unit(numbers, [&](const Unit& unit) { found.units.push_back(bounded(unit)); });
-      cut(found);
-    });
-    add(found);
-  }
-
-  // Whether bytes from outside can be a run.
-  bool fits(std::string_view bytes) const {
-    if (bytes.size() % sizeof(uint32_t) || bytes.size() < 2 * sizeof(uint32_t)) return false;
-    const Numbers units = as_numbers(bytes);
-    return *std::max_element(units.begin(), units.end()) < known_.size();
-  }
-
-  SharedCounts runs;
-  size_t known_words() const { return known_.size(); }
-
- private:
-  friend class UnitBounds;
   static constexpr uint32_t kNone = WordIndex::kNone;
+  Units(std::vector<std::string> known_words, Joints joints, Pieces pieces)
+      : known_(std::move(known_words)), joints_(std::move(joints)), pieces_(std::move(pieces)) {}
+  size_t size() const { return known_.size(); }
 
   // A unit of a document. A place of kNone ends a run. `joins`: it may join the unit before, which
   // is known. `left` and `right` are the hashes of the words, for units that are whole words.
@@ -72,11 +34,88 @@ class RunTable {
     uint64_t left, right;
   };
 
-  // What the table knows of a word: the place of its unit; or, where it is cut, of its pieces
-  // among all pieces.
+  // Calls visit(unit) for each unit of each document, and end() after each document.
+  template <class Visit, class End>
+  void each(const Texts& documents, Visit visit, End end) const {
+    Numbers pieces;
+    for (const std::string_view document : documents) {
+      WordReader reader(document, joints_.by_class());
+      Walk<Visit> walk{visit};
+      for (Word word; reader.next(word);) {
+        pieces.clear();
+        const uint64_t hash = hash_bytes(word.text);
+        Known known = look_up(word, hash, pieces);
+        if (known.cut) known.pieces = pieces.data();
+        walk.step(known, hash);
+      }
+      end();
+    }
+  }
+  template <class Visit, class End>
+  void each(const Block& block, Visit visit, End end) const {
+    if (block.by_class != joints_.by_class()) {
+      std::string room;
+      return each(block.texts(room), visit, end);
+    }
+    std::vector<Known> words(block.words.size());
+    std::vector<uint64_t> hashes(block.words.size());
+    Numbers pieces;
+    std::vector<std::pair<size_t, size_t>> cut;  // words, and where their pieces are
+    for (size_t i = 0; i < words.size(); breathe(++i)) {
+      hashes[i] = hash_bytes(block.words[i]);
+      if (block.numbers && block.numbers[i] < numbered_.size()) {
+        if (i + kAhead < words.size() && block.numbers[i + kAhead] < numbered_.size())
+          __builtin_prefetch(&numbered_[block.numbers[i + kAhead]]);
+        words[i] = numbered_[block.numbers[i]];
+        continue;
+      }
+      Word word{};
+      WordReader(block.words[i], block.by_class).next(word);
+      const size_t start = pieces.size();
+      words[i] = look_up(word, hashes[i], pieces);
+      if (words[i].cut) cut.emplace_back(i, start);
+    }
+    for (const auto& [word, start] : cut) words[word].pieces = &pieces[start];
+    block.each_document([&](const Numbers& numbers) {
+      Walk<Visit> walk{visit};
+      for (const uint32_t number : numbers) walk.step(words[number], hashes[number]);
+      end();
+    });
+  }
+
+  // Looks the words of a lexicon up, for the blocks that have its numbers.
+  void prepare(const Lexicon& lexicon, size_t threads) {
+    const std::lock_guard guard(lock_);
+    if (lexicon_ == lexicon.id) return;
+    std::vector<Known> numbered(lexicon.end());
+    std::vector<Numbers> pieces(Lexicon::kParts);
+    in_parallel(
+        Lexicon::kParts, threads,
+        [&](size_t p) {
+          std::vector<std::pair<uint32_t, size_t>> cut;
+          lexicon.each(p, [&](uint32_t number, std::string_view text) {
+            Word word{};
+            WordReader(text, joints_.by_class()).next(word);
+            const size_t start = pieces[p].size();
+            numbered[number] = look_up(word, hash_bytes(text), pieces[p]);
+            if (numbered[number].cut) cut.emplace_back(number, start);
+          });
+          for (const auto& [number, start] : cut) numbered[number].pieces = &pieces[p][start];
+        },
+        [] {});
+    numbered_ = std::move(numbered);
+    numbered_pieces_ = std::move(pieces);
+    lexicon_ = lexicon.id;
+  }
+
+ private:
+  // What is known of a word: the place of its unit; or, where it is cut, how many pieces it has,
+  // and their places.
   struct Known {
-    uint32_t place = kNone, pieces = 0;
+    uint32_t place = kNone;
     uint8_t as_last = 0, as_next = 0;
+    bool cut = false;
+    const uint32_t* pieces = nullptr;
   };
   // `pieces` receives the number of its pieces and their places.
   Known look_up(const Word& word, uint64_t hash, Numbers& pieces) const {
@@ -88,12 +127,12 @@ class RunTable {
     static thread_local Numbers ids;
     ids.clear();
     pieces_.encoder->encode(word.text, ids);
-    found.pieces = static_cast<uint32_t>(pieces.size()) + 1;
     pieces.push_back(static_cast<uint32_t>(ids.size()));
     for (const uint32_t id : ids) {
       const std::string_view piece = pieces_.encoder->bytes_of(id);
       pieces.push_back(known_.find(piece, hash_bytes(piece)));
     }
+    found.cut = true;
     return found;
   }
 
@@ -105,11 +144,11 @@ class RunTable {
     uint8_t as_last = 0;    // its side
     uint32_t last = kNone;  // the unit before
 
-    void step(const Known& word, uint64_t next_hash, const Numbers& pieces) {
+    void step(const Known& word, uint64_t next_hash) {
       const bool joins = as_last & word.as_next;
-      if (word.pieces) {
-        const uint32_t* const first = &pieces[word.pieces];
-        for (uint32_t i = 0; i < first[-1]; ++i) unit(first[i], i > 0 || joins, false, 0);
+      if (word.cut) {
+        for (uint32_t i = 0; i < word.pieces[0]; ++i)
+          unit(word.pieces[1 + i], i > 0 || joins, false, 0);
       } else {
         unit(word.place, joins, true, next_hash);
       }
@@ -121,49 +160,58 @@ class RunTable {
       last = place;
     }
   };
-  template <class Visit>
-  void each_unit(std::string_view document, Visit visit) const {
-    static thread_local Numbers pieces;
-    WordReader reader(document, joints_.by_class());
-    Walk<Visit> walk{visit};
-    for (Word word; reader.next(word);) {
-      const uint64_t hash = hash_bytes(word.text);
-      pieces.clear();
-      walk.step(look_up(word, hash, pieces), hash, pieces);
-    }
+
+  static constexpr size_t kAhead = 16;
+  WordIndex known_;
+  Joints joints_;
+  Pieces pieces_;
+  std::mutex lock_;
+  uint64_t lexicon_ = 0;  // of `numbered_`
+  std::vector<Known> numbered_;
+  std::vector<Numbers> numbered_pieces_;
+};
+
+// Counts runs. A run is kept as the places of its units in the list of known words, 32 bits each.
+// The bounds for pairs of words do not hold for pieces: where there are pieces, the pairs of units
+// must be bounded in a reading of its own (UnitBounds), before the table counts.
+class RunTable {
+ public:
+  RunTable(Units& units, const PairSketch& pairs, uint32_t floor, bool of_units)
+      : units_(units), pairs_(pairs), floor_(floor), of_units_(of_units) {}
+
+  void prepare(const Lexicon& lexicon, size_t threads) { units_.prepare(lexicon, threads); }
+  template <class Source>  // texts or a block
+  void add(const Source& source) {
+    Runs found;
+    units_.each(
+        source, [&](const Units::Unit& unit) { found.units.push_back(bounded(unit)); },
+        [&] { cut(found); });
+    static thread_local SharedCounts::Batch batch;
+    batch.clear();
+    for (size_t i = 0; i + 1 < found.starts.size(); ++i)
+      batch.add(as_bytes(&found.places[found.starts[i]], found.starts[i + 1] - found.starts[i]), 1);
+    runs.add(batch);
   }
 
-  // The words of a block, each looked up once.
-  class Words {
-   public:
-    Words(const RunTable& table, const Block& block) {
-      for (const std::string_view text : block.words) hashes_.push_back(hash_bytes(text));
-      for (size_t i = 0; i < hashes_.size(); breathe(++i)) {
-        if (i + kAhead < hashes_.size()) table.known_.prefetch(hashes_[i + kAhead]);
-        Word word{};
-        WordReader(block.words[i], block.by_class).next(word);
-        words_.push_back(table.look_up(word, hashes_[i], pieces_));
-      }
-    }
-    template <class Visit>
-    void each_unit(const Numbers& numbers, Visit visit) const {
-      Walk<Visit> walk{visit};
-      for (const uint32_t number : numbers) walk.step(words_[number], hashes_[number], pieces_);
-    }
+  // Whether bytes from outside can be a run.
+  bool fits(std::string_view bytes) const {
+    if (bytes.size() % sizeof(uint32_t) || bytes.size() < 2 * sizeof(uint32_t)) return false;
+    const Numbers units = as_numbers(bytes);
+    return *std::max_element(units.begin(), units.end()) < units_.size();
+  }
 
-   private:
-    std::vector<uint64_t> hashes_;
-    std::vector<Known> words_;
-    Numbers pieces_;
-  };
+  SharedCounts runs;
+  size_t known_words() const { return units_.size(); }
 
+ private:
+  static constexpr uint32_t kNone = Units::kNone;
   // A unit, and where its bound is; units without one join, or do not.
   struct Bounded {
     static constexpr size_t kJoins = ~size_t{0}, kEnds = kJoins - 1;
     size_t bound;
     uint32_t place;
   };
-  Bounded bounded(const Unit& unit) const {
+  Bounded bounded(const Units::Unit& unit) const {
     if (!unit.joins || unit.place == kNone) return {Bounded::kEnds, unit.place};
     if (of_units_) return {pairs_.place(unit.last, unit.place), unit.place};
     if (unit.whole) return {pairs_.place(unit.left, unit.right), unit.place};
@@ -194,64 +242,40 @@ class RunTable {
     close();
     found.units.clear();
   }
-  void add(const Runs& found) {
-    static thread_local SharedCounts::Batch batch;
-    batch.clear();
-    for (size_t i = 0; i + 1 < found.starts.size(); ++i)
-      batch.add(as_bytes(&found.places[found.starts[i]], found.starts[i + 1] - found.starts[i]), 1);
-    runs.add(batch);
-  }
 
   static constexpr size_t kAhead = 16;
-  WordIndex known_;
+  Units& units_;
   const PairSketch& pairs_;
-  Joints joints_;
   uint32_t floor_;
-  Pieces pieces_;
   bool of_units_;
 };
 
-// Bounds the pairs of a table's units, and counts the units.
+// Bounds the pairs of units, and counts the units.
 class UnitBounds {
  public:
-  UnitBounds(const RunTable& table, PairSketch& pairs)
-      : uses(table.known_words()), table_(table), pairs_(pairs) {}
+  UnitBounds(Units& units, PairSketch& pairs) : uses(units.size()), units_(units), pairs_(pairs) {}
 
-  void add(const Texts& documents) {
+  void prepare(const Lexicon& lexicon, size_t threads) { units_.prepare(lexicon, threads); }
+  template <class Source>  // texts or a block
+  void add(const Source& source) {
     Counts seen(uses.size());
     PairSketch::Adder adder(pairs_);
-    for (const std::string_view document : documents)
-      table_.each_unit(document, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
-    add(seen);
-  }
-  void add(const Block& block) {
-    if (block.by_class != table_.joints_.by_class()) {
-      std::string room;
-      return add(block.texts(room));
-    }
-    Counts seen(uses.size());
-    PairSketch::Adder adder(pairs_);
-    const RunTable::Words words(table_, block);
-    block.each_document([&](const Numbers& numbers) {
-      words.each_unit(numbers, [&](const RunTable::Unit& unit) { note(unit, seen, adder); });
-    });
-    add(seen);
+    units_.each(
+        source,
+        [&](const Units::Unit& unit) {
+          if (unit.place == Units::kNone) return;
+          ++seen[unit.place];
+          if (unit.joins) adder.add(unit.last, unit.place);
+        },
+        [] {});
+    const std::lock_guard guard(lock_);
+    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
   }
 
   Counts uses;  // how often each known word was seen
 
  private:
-  static void note(const RunTable::Unit& unit, Counts& seen, PairSketch::Adder& adder) {
-    if (unit.place == RunTable::kNone) return;
-    ++seen[unit.place];
-    if (unit.joins) adder.add(unit.last, unit.place);
-  }
-  void add(const Counts& seen) {
-    const std::lock_guard guard(lock_);
-    for (size_t i = 0; i < seen.size(); ++i) uses[i] += seen[i];
-  }
-
-  const RunTable& table_;
+  Units& units_;
   PairSketch& pairs_;
   std::mutex lock_;
 };

@@ -9,7 +9,7 @@
 // sizes and checksums. Numbers in the file are as this machine writes them.
 #pragma once
 
-#include "text_counts.hpp"
+#include "lexicon.hpp"
 
 namespace supratok {
 
@@ -80,6 +80,7 @@ class Block {
   bool by_class;  // how its words were cut
   size_t documents;
   Texts words;
+  const uint32_t* numbers = nullptr;  // of its words in the store's lexicon, if it has them
 
  private:
   std::unique_ptr<char[]> owned_;  // what it was read from; or it lies in the store's memory
@@ -214,8 +215,40 @@ class Store {
     const std::lock_guard guard(lock_);
     return totals_;
   }
+  uint64_t bytes_of(size_t i) const {  // of the texts in a block
+    const std::lock_guard guard(lock_);
+    return slots_.at(i).bytes;
+  }
+  // Numbers the words of all blocks, once, on several threads. Later blocks have no numbers, nor
+  // have those that there is no memory for.
+  const Lexicon& lexicon(size_t threads) const {
+    const std::lock_guard guard(numbering_);
+    if (!numbers_.empty() || blocks() == 0) return lexicon_;
+    std::vector<Numbers> numbers(blocks());
+    std::atomic<int64_t> room{kNumbers};
+    const auto work = [&](size_t i) {
+      const Block block = read(i);
+      if ((room -= static_cast<int64_t>(block.words.size())) < 0) return;
+      if (i == 0) lexicon_.by_class = block.by_class;
+      numbers[i].reserve(block.words.size());
+      for (const std::string_view word : block.words)
+        numbers[i].push_back(lexicon_.add(word, hash_bytes(word)));
+      breathe();
+    };
+    in_parallel(numbers.size(), threads, work, [] {});
+    numbers_ = std::move(numbers);
+    return lexicon_;
+  }
+
   // For many threads at once.
   Block block(size_t i) const {
+    Block found = read(i);
+    if (i < numbers_.size() && !numbers_[i].empty()) found.numbers = numbers_[i].data();
+    return found;
+  }
+
+ private:
+  Block read(size_t i) const {
     const auto [memory, at, size, crc] = place(i);
     if (memory) return Block(nullptr, {memory, size});
     auto bytes = std::make_unique_for_overwrite<char[]>(size);
@@ -224,12 +257,9 @@ class Store {
     const std::string_view view(bytes.get(), size);
     return Block(std::move(bytes), view);
   }
-  uint64_t bytes_of(size_t i) const {  // of the texts in a block
-    const std::lock_guard guard(lock_);
-    return slots_.at(i).bytes;
-  }
 
- private:
+  static constexpr int64_t kNumbers = 1
+                                      << 24;  // in all blocks, 64 MB: for about a gigabyte of text
   struct Frame {
     std::array<char, 4> magic{'S', 'T', 'B', '1'};
     uint32_t crc = 0;  // of the block
@@ -285,6 +315,9 @@ class Store {
   std::vector<Slot> slots_;
   Sizes totals_;
   mutable std::mutex lock_;
+  mutable std::mutex numbering_;
+  mutable Lexicon lexicon_;
+  mutable std::vector<Numbers> numbers_;  // by block, of its words
 };
 
 }  // namespace supratok

@@ -28,6 +28,9 @@ class Survey {
     if (sketch_bits) pairs.emplace(sketch_bits);
   }
 
+  void prepare(const Lexicon& lexicon, size_t threads) {
+    if (encoder_.has_levels() && lexicon.end()) levels(lexicon.by_class).prepare(lexicon, threads);
+  }
   // `source` is texts or a block. `keep` receives the encodings.
   template <class Source>
   void add(const Source& source, Encoded* keep = nullptr) {
@@ -111,7 +114,7 @@ class Survey {
   std::optional<PairSketch> pairs;
 
  private:
-  const Levels& levels(bool by_class) const {
+  Levels& levels(bool by_class) const {
     const std::lock_guard guard(lock_);
     std::optional<Levels>& levels = levels_[by_class];
     if (!levels) levels.emplace(encoder_, by_class);

@@ -148,7 +148,7 @@ def test_a_run_enters_no_module_twice() -> None:
     page = Path(__file__).parents[1] / "docs" / "how-it-works.md"
     section = page.read_text(encoding="utf-8").split("## A training run, module by module")[1]
     listed = re.findall(r"^\d+\. `(\w+)/(\w+)(?:\.py|/)`", section.split("\n## ")[0], re.MULTILINE)
-    rooms = ("supratok.corpus.", "supratok.learn.", "supratok.tokenizer.")
+    rooms = ("supratok.corpus.", "supratok.readings.", "supratok.learn.", "supratok.tokenizer.")
     assert [module for module in called if module.startswith(rooms)] == [
         f"supratok.{room}.{module}" for room, module in listed
     ]

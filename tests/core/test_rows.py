@@ -145,7 +145,7 @@ def test_a_spilled_table_of_runs_is_as_one_in_memory(tmp_path: Path) -> None:
     known = words.rows()[0]
     found = []
     for folder in (None, tmp_path):
-        runs = _core.RunTable(known, words.pairs, _core.Joints(), 1)
+        runs = _core.RunTable(_core.Units(known, _core.Joints()), words.pairs, 1)
         if folder:
             runs.limit(TINY, str(folder))
         for start in range(5):
@@ -345,7 +345,7 @@ def test_a_row_that_is_no_word_is_refused(text: bytes) -> None:
 
 
 def test_a_run_of_unknown_words_is_refused() -> None:
-    runs = _core.RunTable(["a", " b"], _core.PairSketch(BITS), _core.Joints(), 1)
+    runs = _core.RunTable(_core.Units(["a", " b"], _core.Joints()), _core.PairSketch(BITS), 1)
     runs.add_rows(encoded([(struct.pack("<2I", 0, 1), 4)]))
     assert len(runs) == 1
     for text in (struct.pack("<2I", 0, 2), struct.pack("<I", 0), b"abcdefghi"):

@@ -8,7 +8,6 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -222,22 +221,22 @@ def runs(by_class: bool, pieces: bool) -> Callable[[Count], list[Any]]:
         )  # fmt: skip
         cut = encoder(False) if pieces else None
         known += ["ca", " t"]
+        words = _core.Units(known, joints, cut, list(range(256)))
         pairs, uses = table.pairs, None
         if pieces:
             pairs = _core.PairSketch(14)
-            bounding = _core.RunTable(known, pairs, joints, 0, cut, list(range(256)), True)
-            uses = bound(count, bounding, pairs)
-        units = _core.RunTable(known, pairs, joints, 3, cut, list(range(256)), pieces)
+            uses = bound(count, words, pairs)
+        units = _core.RunTable(words, pairs, 3, pieces)
         count(units)
         return [len(units), uses, *columns(units.ngrams(4, 2))]
 
     return find
 
 
-def bound(count: Count, table: _core.RunTable, pairs: _core.PairSketch) -> Any:
+def bound(count: Count, units: _core.Units, pairs: _core.PairSketch) -> Any:
     class Bounding:
         def count(self, documents: Any, threads: int) -> None:
-            self.uses = table.bound_units(documents, threads, pairs).tolist()
+            self.uses = units.bound_pairs(documents, threads, pairs).tolist()
 
     bounding = Bounding()
     count(bounding)
@@ -313,13 +312,11 @@ def test_progress_is_shown_and_its_errors_go_up() -> None:
 
 
 @pytest.mark.parametrize("preset", ["default", "dense", "paper"])
-def test_a_store_changes_no_tokenizer(preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_changes_no_tokenizer(preset: str) -> None:
     recipe = Recipe.from_preset(preset, vocab_size=900)
     texts = prose(7, 400) + corpus(5, 60)
     with_store = supratok.train(texts, recipe, 2, progress=False)
-    no_store = SimpleNamespace(Store=lambda: None)
-    monkeypatch.setattr(sys.modules["supratok.train"], "_core", no_store)
-    without = supratok.train(texts, recipe, 2, progress=False)
+    without = supratok.train(texts, recipe, 2, progress=False, reread=True)
     assert with_store.texts == without.texts
     assert with_store.report == without.report
 

@@ -46,7 +46,7 @@ def test_no_order_of_documents_and_no_threads_change_a_table() -> None:
     known = list(rows(whole))
     ngrams = []
     for words, texts, threads in ((whole, documents, 1), (backwards, documents[::-1], 3)):
-        table = _core.RunTable(known, words.pairs, _core.Joints(), 2)
+        table = _core.RunTable(_core.Units(known, _core.Joints()), words.pairs, 2)
         table.count(texts, threads)
         ngrams.append([column.tolist() for column in table.ngrams(4, 1)])
     assert ngrams[0] == ngrams[1]
@@ -58,7 +58,7 @@ def test_the_sketch_never_bounds_too_low() -> None:
     words = words_of(documents)
     known = list(rows(words))
     floor = 5
-    table = _core.RunTable(known, words.pairs, _core.Joints(), floor)
+    table = _core.RunTable(_core.Units(known, _core.Joints()), words.pairs, floor)
     table.count(documents, 1)
     pairs: dict[tuple[str, str], int] = {}
     for text in documents:

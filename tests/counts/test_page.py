@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from supratok import Recipe, train
 from supratok.common import _core
-from supratok.counts import About, read_counts, word_rows, write_counts
-from texts import HOSTILE, corpus
+from supratok.counts import About, read_counts, split_words, word_rows, write_counts
+from supratok.train import train_from_counts
+from texts import HOSTILE, corpus, prose
 
 PAGE = Path(__file__).parents[2] / "docs" / "counts.md"
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
@@ -60,9 +63,29 @@ def test_words_of_others_become_a_file(tmp_path: Path, monkeypatch: pytest.Monke
     Path("spark-output").mkdir()
     Path("spark-output/part-0").write_bytes(b" world\t3\nhello\t2\n")
     Path("spark-output/part-1").write_bytes(" world\t4\n\u2028\t1\n".encode())
-    block_with("spark-output")
+    names = block_with("spark-output")
+    assert " world" in names["tokenizer"].texts
+    with pytest.raises(ValueError, match="twice"):
+        names["train_from_counts"](["wiki.counts", "wiki.counts"], names["Recipe"]())
     blocks = list(read_counts(Path("wiki.counts")).rows("words"))
     assert blocks == list(word_rows([("hello", 2), (" world", 7), ("\u2028", 1)]))
+
+
+def test_training_on_words_of_others_is_training_on_the_text(tmp_path: Path) -> None:
+    documents = prose(1, 200)
+    counts = Counter(word for text in documents for word in split_words(text))
+    number = len(documents)
+    about = About(
+        "words",
+        "by hand",
+        {"all": "all"},
+        {"documents": number, "training_documents": number},
+        {"words_by_class": True, "languages_apart": False, "curation": None, "hold_out": 0.0},
+    )
+    write_counts(tmp_path / "a.counts", about, {"words.rows": word_rows(counts.items())})
+    recipe = Recipe(vocab_size=500, crossover=1.0)
+    found = train_from_counts([tmp_path / "a.counts"], recipe, 1, progress=False)
+    assert found.texts == train(documents, recipe, 1, progress=False, hold_out=0.0).texts
 
 
 def test_words_are_cut_as_the_page_says() -> None:

@@ -196,7 +196,7 @@ def test_counting_keeps_the_runs() -> None:
 
 
 def test_nothing_to_count() -> None:
-    table = _core.RunTable([], _core.PairSketch(SKETCH_BITS), JOINTS, 1)
+    table = _core.RunTable(_core.Units([], JOINTS), _core.PairSketch(SKETCH_BITS), 1)
     assert [len(column) for column in table.ngrams(5, 1)] == [0] * 5
     assert mine_runs(table, [], np.zeros(0, dtype=np.int64), 0, SMALL)[0] == []
 
@@ -323,7 +323,7 @@ def test_bad_seeds_are_named(values: dict[str, Any], message: str) -> None:
 
 
 def test_counts_must_fit_the_words() -> None:
-    table = _core.RunTable([" a"], _core.PairSketch(SKETCH_BITS), JOINTS, 1)
+    table = _core.RunTable(_core.Units([" a"], JOINTS), _core.PairSketch(SKETCH_BITS), 1)
     with pytest.raises(ValueError, match="1 known words, but 2 counts"):
         mine_runs(table, [" a"], np.ones(2, dtype=np.int64), 2, SMALL)
 

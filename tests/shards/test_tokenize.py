@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from made import EOS, contents, documents, expected, flat, tokenizer, write_jsonl
 
 import supratok
 from supratok import CorpusError
+from supratok.corpus import open_corpus
 from supratok.shards import encoding
 from supratok.shards.check import check
 from supratok.shards.formats import FORMATS, Megatron, Numpy, Parquet
@@ -149,13 +151,59 @@ def test_files_at_addresses(tmp_path: Path) -> None:
         memory.rm("/shards-test", recursive=True)
 
 
+ODD = [
+    b'{"text": "in New York"}', b'{"text": "a", "b": [1, {"text": "no"}]}', b'{"te\\u0078t": "c"}',
+    b'{"text": "\\ud83d\\ude00 \\n \\u00e9"}', b'{"text": ""}', b"", b"   ", b"nonsense", b"[1]",
+    b'{"text": 5}', b'{"text": "\xff"}', b'{"text": "\\ud800"}', b'{"text": "d"}\r', b'{"b": 1}',
+    '{"text": "日本 <|endoftext|>"}'.encode(), b'{"text": "e", "text": "f"}', b'{"text": NaN}',
+]  # fmt: skip
+
+
+@given(lines=st.lists(st.sampled_from(ODD), max_size=30), newline=st.booleans())
+def test_the_core_reads_lines_as_python_does(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], newline: bool
+) -> None:
+    folder = tmp_path_factory.mktemp("lines")
+    path = folder / "c.jsonl"
+    path.write_bytes(b"\n".join([b'{"text": "first"}', *lines]) + b"\n" * newline)
+    with open_corpus(path, skip_bad=True) as corpus:
+        texts, skipped = list(corpus), dict(corpus.skipped)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(encoding, "_BATCH", 30)
+        manifest = tokenize(path, folder / "out", skip_bad=True)
+    assert flat(manifest, folder / "out") == [list(itertools.chain(*expected(texts)))]
+    assert manifest["skipped"] == dict(sorted(skipped.items()))
+
+
+def test_lines_that_are_too_long_and_archives_that_end_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("corpus.readers", "corpus.lines", "shards.encoding"):
+        monkeypatch.setattr(f"supratok.{module}.LONGEST_RECORD", 100_000)
+    long = json.dumps({"text": "x" * 200_000}).encode()
+    lines = [b'{"text": "a"}', long, b'{"text": "b"}', b"nonsense", long, b'{"text": "c"}']
+    data = b"\n".join(lines * 20)
+    (tmp_path / "c.jsonl").write_bytes(data)
+    (tmp_path / "d.jsonl.zst").write_bytes(zstandard.ZstdCompressor().compress(data)[:-9])
+    for name in ("c.jsonl", "d.jsonl.zst"):
+        with open_corpus(tmp_path / name, skip_bad=True) as corpus:
+            texts, skipped = list(corpus), dict(corpus.skipped)
+        manifest = tokenize(tmp_path / name, tmp_path / f"out-{name}", skip_bad=True)
+        found = list(itertools.chain(*flat(manifest, tmp_path / f"out-{name}")))
+        assert found == list(itertools.chain(*expected(texts)))
+        assert manifest["skipped"] == dict(sorted(skipped.items()))
+        with pytest.raises(CorpusError, match=f"{name}, line 2: "):
+            tokenize(tmp_path / name, tmp_path / f"bad-{name}")
+
+
 def test_bad_records(tmp_path: Path) -> None:
     lines = ['{"text": "a"}', "nonsense", '{"text": "b"}', '{"other": 1}']
     path = tmp_path / "c.jsonl"
     path.write_text("\n".join(lines), "utf-8")
     with pytest.raises(CorpusError, match="line 2"):
         tokenize(path, tmp_path / "out")
-    manifest = tokenize(path, tmp_path / "skip", skip_bad=True)
+    # No shard was written, so that nothing stands against another option.
+    manifest = tokenize(path, tmp_path / "out", skip_bad=True)
     assert manifest["documents"] == 2 and sum(manifest["skipped"].values()) == 2
 
 

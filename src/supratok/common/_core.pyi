@@ -117,16 +117,25 @@ class WordTable:
     @property
     def pairs(self) -> PairSketch: ...
 
-class RunTable:
+class Units:
     def __init__(
         self,
         known_words: list[str],
-        pairs: PairSketch,
         joints: Joints,
-        floor: int,
         pieces: Encoder | None = None,
         scripts: list[int] = [],
-        of_units: bool = False,
+    ) -> None: ...
+    def bound_pairs(
+        self,
+        documents: Iterable[str | Lines],
+        threads: int,
+        pairs: PairSketch,
+        progress: Callable[[int], object] | None = None,
+    ) -> NDArray[np.int64]: ...
+
+class RunTable:
+    def __init__(
+        self, units: Units, pairs: PairSketch, floor: int, of_units: bool = False
     ) -> None: ...
     def limit(self, bytes: int, folder: str, threads: int = 1) -> None: ...
     def rows_blocks(self) -> RowBlocks: ...
@@ -137,13 +146,6 @@ class RunTable:
         threads: int,
         progress: Callable[[int], object] | None = None,
     ) -> None: ...
-    def bound_units(
-        self,
-        documents: Iterable[str | Lines],
-        threads: int,
-        pairs: PairSketch,
-        progress: Callable[[int], object] | None = None,
-    ) -> NDArray[np.int64]: ...
     def ngrams(
         self, longest: int, min_count: int
     ) -> tuple[
@@ -257,6 +259,9 @@ class Encoder:
     def encode_batch(
         self, texts: list[str], threads: int, arrays: bool
     ) -> list[list[int]] | list[NDArray[np.int64]]: ...
+    def encode_lines(
+        self, data: bytes, key: str, longest: int, end: int | None, threads: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None: ...
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]: ...
     def count(self, text: str) -> int: ...
     def usage(

@@ -1,6 +1,6 @@
 """Counts as files that add up. May import: common."""
 
-from .about import About
+from .about import About, merged_about
 from .archive import CountsFile, Member, read_counts, verify_counts, write_counts
 from .merge import merge_counts
 from .sample import Sample
@@ -12,6 +12,7 @@ __all__ = [
     "Member",
     "Sample",
     "merge_counts",
+    "merged_about",
     "read_counts",
     "split_words",
     "verify_counts",

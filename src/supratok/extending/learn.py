@@ -58,7 +58,7 @@ def learn(
     units = base.units(words.rows(least)[0])
 
     def attempt(floor: int) -> Learnt | None:
-        table = _core.RunTable(units, words.pairs, joints(recipe), floor)
+        table = _core.RunTable(_core.Units(units, joints(recipe)), words.pairs, floor)
         table.count(_texts(base, split, "runs"), threads)
         progress.end(runs=len(table))
         report = {"words": len(units), "runs": len(table), "floor": floor}

@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 
 from ..common.progress import Progress
 from ..corpus.split import HOLD_OUT
-from ..counts import CountsFile, read_counts
-from ..counts.about import merged_about
+from ..counts import CountsFile, merged_about, read_counts
 from ..recipe import Recipe
 from .first import FirstReading
 from .plans import SplitRule, fingerprint

@@ -38,9 +38,9 @@ KINDS: dict[str, type[Reading[Any]]] = {
 
 # What a file that is no plan leads to.
 _DAMAGE = (
-    *(zipfile.BadZipFile, zstandard.ZstdError, NotImplementedError, EOFError, OSError),
-    *(ValueError, TypeError, LookupError),
-)
+    zipfile.BadZipFile, zstandard.ZstdError, NotImplementedError, EOFError, OSError, ValueError,
+    TypeError, LookupError,
+)  # fmt: skip
 
 
 def fingerprint(reading: Reading[Any]) -> str:

@@ -32,14 +32,10 @@ class Units:
     pieces: list[str] | None = None  # the entries of the encoder that cuts
 
     def __post_init__(self) -> None:
-        self._encoder = encoder_of(self.pieces, fewest=False) if self.pieces else None
-
-    def table(self, pairs: _core.PairSketch, floor: int, of_units: bool) -> _core.RunTable:
+        encoder = encoder_of(self.pieces, fewest=False) if self.pieces else None
         whole = self.recipe.boundaries.whole_words
         scripts = list(UNSPACED) if whole else list(range(256))
-        return _core.RunTable(
-            self.known, pairs, joints(self.recipe), floor, self._encoder, scripts, of_units
-        )
+        self.core = _core.Units(self.known, joints(self.recipe), encoder, scripts)
 
     def plan(self) -> Plan:
         return {"recipe": self.recipe.to_dict(), "known": self.known, "pieces": self.pieces}
@@ -70,8 +66,7 @@ class Pieces(Reading[UnitBounds]):
         return UnitBounds(uses, _core.PairSketch(SKETCH_BITS))
 
     def count(self, table: UnitBounds, documents: Documents, threads: int, show: Show) -> None:
-        runs = self.units.table(table.pairs, 0, of_units=True)
-        table.uses += runs.bound_units(documents, threads, table.pairs, show)
+        table.uses += self.units.core.bound_pairs(documents, threads, table.pairs, show)
 
     def members(self, table: UnitBounds) -> Mapping[str, Member]:
         return {"uses.npy": table.uses, "pairs.npy.zst": table.pairs.counters()}
@@ -100,7 +95,7 @@ class Runs(Reading[_core.RunTable]):
     of_units: bool
 
     def table(self, room: Room) -> _core.RunTable:
-        table = self.units.table(self.pairs, self.floor, self.of_units)
+        table = _core.RunTable(self.units.core, self.pairs, self.floor, self.of_units)
         room.limit(table)
         return table
 

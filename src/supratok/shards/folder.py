@@ -72,7 +72,7 @@ class Folder:
             self._refuse_others()
             write_whole(self / _PLAN, _json(plan))
             return None
-        if restart:
+        if restart or not (MANIFEST in self._names() or self._names(_shards(held))):
             # At each moment a manifest or a plan says whose folder this is.
             write_whole(self / _PLAN, _json({name: held[name] for name in plan}))
             self._remove(_halves(held), _states(held), _shards(held), re.escape(MANIFEST))
@@ -92,18 +92,18 @@ class Folder:
 
     def _refuse_others(self) -> None:
         self._remove(_HALF.format(re.escape(_PLAN)))
-        other = next((path.name for path in self.path.iterdir() if path.name != _LOCK), None)
-        if other is not None:
+        if others := set(self._names()) - {_LOCK}:
             raise ValueError(
-                f"{self.path}: holds other files ({other}); name a new or an empty folder"
+                f"{self.path}: holds other files ({min(others)}); name a new or an empty folder"
             )
 
+    def _names(self, pattern: str = ".*") -> list[str]:
+        """Of the files in the folder."""
+        return [path.name for path in self.path.iterdir() if re.fullmatch(pattern, path.name)]
+
     def _remove(self, *patterns: str) -> None:
-        """Remove the files of the folder that have such names."""
-        names = re.compile("|".join(patterns))
-        for path in list(self.path.iterdir()):
-            if names.fullmatch(path.name):
-                path.unlink()
+        for name in self._names("|".join(patterns)):
+            (self / name).unlink()
 
     # --- Files in it
 

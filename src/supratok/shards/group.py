@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
@@ -17,7 +18,7 @@ from typing import Any, BinaryIO, cast
 from ..common.files import whole_file
 from ..corpus import Source
 from .ahead import behind
-from .encoding import Batch, Coding, Pieces, Place, Skipped, read
+from .encoding import Batch, Coding, Lines, Pieces, Place, Skipped, read
 from .folder import Folder
 from .formats import Writer
 
@@ -51,11 +52,15 @@ def write_group(
         """The next shard begins at this place. Of an input that is not read to its end, the next
         process counts the skipped records again."""
         known = list(skipped.items())  # the reading thread adds to it
-        ended = {str(n): some for n, some in known if place is None or n < place.input}
+        ended = {
+            str(number): dict(sorted(sum(counts, Counter()).items()))
+            for number, counts in known
+            if any(counts) and (place is None or number < place.input)
+        }
         state.update(skipped=state["skipped"] | ended, next=place and list(place))
         folder.write_state(group.name, state)
 
-    def write(batches: Iterator[Batch]) -> None:
+    def write(batches: Iterator[Batch | Lines]) -> None:
         with contextlib.closing(Pieces(batches, coding)) as pieces:
             while pieces:
                 shards.append(_write_shard(group, len(shards), pieces, folder))

@@ -156,6 +156,15 @@ class Tokenizer(Vocabulary):
         except (TypeError, UnicodeEncodeError) as error:
             raise clear_error(texts, error) from error
 
+    def _encode_lines(
+        self, data: bytes, key: str, longest: int, end: int | None, threads: int
+    ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None:
+        """For `supratok.tokenize`: the ids of the texts in whole lines of JSON, each with `end`
+        behind it, and how many each has; None if the core cannot read them all."""
+        if self._prefix or not isinstance(self._core, _core.Encoder):
+            return None
+        return self._core.encode_lines(data, key, longest, end, threads)
+
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """The ids, and the characters that each covers: text[start:end].
 
