@@ -60,7 +60,7 @@ class Merger {
   // Makes up to `count` more merges; fewer when no pair is left that was seen min_count times.
   // It may be stopped between two merges. If memory runs out within one, there are no more.
   size_t run(size_t count) {
-    Crew crew(work_.threads);
+    Crew crew(std::min(work_.threads, kMostInStep));
     size_t done = 0;
     while (done < count && !heap_.empty()) {
       const Candidate top = pop();
@@ -191,6 +191,8 @@ class Merger {
     return top;
   }
 
+  // Measured with 16 cores: more threads wait longer for each other than they save.
+  static constexpr size_t kMostInStep = 4;
   size_t threads_for(size_t cells) const {
     return std::clamp<size_t>(cells / (work_.share * 64), 1, work_.threads);
   }
@@ -227,7 +229,8 @@ class Merger {
     const std::span<const uint32_t> places = places_[pair];
     const uint32_t joined = add_symbol(a, b);
     counts_.push_back(std::exchange(pairs_[pair].count, 0));
-    const size_t wanted = std::clamp<size_t>(places.size() / work_.share, 1, work_.threads);
+    const size_t wanted =
+        std::clamp<size_t>(places.size() / work_.share, 1, std::min(work_.threads, kMostInStep));
     const std::vector<size_t> cuts = cells_.cut(places, wanted);
     const size_t parts = cuts.size() - 1;
     if (steps_.size() < parts) steps_.resize(parts);

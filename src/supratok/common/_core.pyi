@@ -220,7 +220,7 @@ class Merger:
         limits: Limits,
         min_count: int,
         threads: int = 1,
-        share: int = 256,
+        share: int = 4096,
     ) -> Merger: ...
     @staticmethod
     def over_words(
@@ -233,7 +233,7 @@ class Merger:
         threshold: float = 0.0,
         exempt: list[str] = [],
         threads: int = 1,
-        share: int = 256,
+        share: int = 4096,
     ) -> Merger: ...
     def run(self, count: int) -> int: ...
     def candidates(self) -> int: ...

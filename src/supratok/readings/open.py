@@ -41,9 +41,9 @@ def keeping_for(
         most = parse_size(memory, "memory")
         if most < _LEAST:
             raise ValueError(f"memory={memory!r}: training needs at least {_LEAST // 10**6} MB")
-        # Choice: an eighth for a table, of which two are there at a time; the merge loop and what
-        # it is made from take the most of the rest.
-        yield Keeping(most // 16, Room(most // 8, name), reread)
+        # Choice: a quarter for a table, of which two may be there at a time; the merge loop and
+        # what it is made from take the most of the rest.
+        yield Keeping(most // 16, Room(most // 4, name), reread)
 
 
 @contextlib.contextmanager
