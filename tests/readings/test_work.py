@@ -76,7 +76,12 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+SLOW = ("dense", "held out")
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in SLOW else case for case in CASES]
+)
 def test_goes_on_from_wherever_it_died(case: str, tmp_path: Path) -> None:
     name, options = CASES[case]
     source = mixed(tmp_path / "corpus", *(BAD if "skip_bad" in options else ()), size=25)
@@ -137,11 +142,11 @@ def test_a_killed_process_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_is_one_clear_error(tmp_path: Path) -> None:
-    files = [write_lines(tmp_path / "a.jsonl", prose(1, 2000))]
+    files = [write_lines(tmp_path / "a.jsonl", prose(1, 500))]
     out, kept = tmp_path / "out.json", tmp_path / "work"
 
     def small_disk() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 
     code, said = script(0, out, kept, files, preexec_fn=small_disk)
     assert code == 1 and "File too large" in said.splitlines()[-1]
