@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -92,10 +93,10 @@ TRAINERS: dict[str, Callable[[Path, int], None]] = {
 }
 
 
-def timed(name: str, corpus: str, size: int) -> dict[str, Any]:
+def timed(trainer: str, corpus: str, size: int) -> dict[str, Any]:
     """In a process of its own: seconds and the peak of memory."""
     began = perf_counter()
-    TRAINERS[name](Path(corpus), size)
+    TRAINERS[trainer](Path(corpus), size)
     return {"seconds": perf_counter() - began, "peak": peak_bytes()}
 
 
@@ -116,7 +117,7 @@ def main(arguments: list[str] | None = None) -> None:
             one = rows.get(
                 asked,
                 lambda name=name: call_worker(  # type: ignore[misc]
-                    Path(__file__), "timed", name=name, corpus=str(corpus), size=args.sizes[0]
+                    Path(__file__), "timed", trainer=name, corpus=str(corpus), size=args.sizes[0]
                 ),
             )
             found[name].append(one)
@@ -140,6 +141,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["timed"]:
-        print(json.dumps(timed(**json.loads(sys.argv[2]))))
+        answer = os.dup(1)
+        os.dup2(2, 1)  # some trainers print while they work
+        os.write(answer, json.dumps(timed(**json.loads(sys.argv[2]))).encode())
     else:
         main()
