@@ -130,3 +130,22 @@ def test_an_error_of_a_task_is_told_as_here(cluster: Any, tmp_path: Path) -> Non
     assert "b.jsonl, line 4" in said[0]
     command = ["train", *files, "--vocab-size", 300, "--out", tmp_path / "t.json", "--quiet"]
     assert said[0] in refused(*command, "--engine", "ray", "--address", cluster.address)
+
+
+@pytest.mark.slow
+def test_shards(cluster: Any, tmp_path: Path) -> None:
+    """A corpus becomes the same shards on the cluster as here, file by file."""
+    for number in range(5):
+        write_lines(tmp_path / f"part-{number}.jsonl", prose(number, 30 * 4**number // 8 + 1))
+    tokenizer = supratok.train(prose(9, 200), vocab_size=500, progress=False)
+    options: dict[str, Any] = {"eos": False, "by_file": True, "progress": False}
+    folders = [tmp_path / name for name in ("here", "there")]
+    manifests = [
+        supratok.tokenize(tmp_path / "part-*.jsonl", tokenizer, folder, engine=engine, **options)
+        for folder, engine in zip(folders, ("local", "ray"), strict=True)
+    ]
+    assert manifests[0] == manifests[1] and len(manifests[0]["shards"]) == 5
+    here, there = ({path.name: path.read_bytes() for path in one.iterdir()} for one in folders)
+    assert here == there
+    with pytest.raises(ValueError, match="by_file=True"):
+        supratok.tokenize(tmp_path, tokenizer, tmp_path / "x", engine="ray", progress=False)

@@ -17,6 +17,7 @@ from typing import Any
 from ..common.progress import Events
 from ..corpus.kinds import kind
 from ..corpus.readers import read_head
+from ..readings.open import ENGINES
 from ..shards.check import check
 from ..shards.estimate import estimate
 from ..shards.folder import MANIFEST
@@ -86,6 +87,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         help="begin new shards with each file, under its name (default: shard-00000 and so on)",
     )
     add(
+        "--engine",
+        choices=ENGINES,
+        default="local",
+        help="where to encode: on this machine or, with --by-file, on a Ray cluster whose machines"
+        " all see the files and the folder (default: local)",
+    )
+    add("--address", metavar="A", help="the address of the cluster (default: one on this machine)")
+    add(
         "--restart",
         action="store_true",
         help="remove the shards that the folder holds, and begin again",
@@ -114,7 +123,14 @@ def run(args: argparse.Namespace) -> None:
         return
     done = (args.out / MANIFEST).exists() and not args.restart
     manifest = tokenize(
-        job.files, tokenizer, args.out, **options, restart=args.restart, **job.options
+        job.files,
+        tokenizer,
+        args.out,
+        **options,
+        restart=args.restart,
+        engine=args.engine,
+        address=args.address,
+        **job.options,
     )
     args.interrupted = f"interrupted, after {args.out} was written"
     facts = {name: manifest[name] for name in ("documents", "tokens", "bytes")}

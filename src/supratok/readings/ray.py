@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     _Tasks = dict[ObjectRef[Exception | None], tuple[ObjectRef[bytes], int]]
 
 _MERGED = 8  # counts files that one task merges
-_RETRIES = 20  # of a task whose machine dies
+RETRIES = 20  # of a task whose machine dies
 
 
 class RayText(TrainingText):
@@ -89,7 +89,7 @@ class RayText(TrainingText):
         """Count every part, merge the counts, and add the sum."""
         import ray
 
-        @ray.remote(num_cpus=self._threads, num_returns=2, max_retries=_RETRIES)
+        @ray.remote(num_cpus=self._threads, num_returns=2, max_retries=RETRIES)
         def counted(part: Part) -> tuple[Exception | None, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
                 try:
@@ -118,7 +118,7 @@ class RayText(TrainingText):
         """One file, or a few, of all: merges those that are there while others are counted."""
         import ray
 
-        @ray.remote(num_cpus=1, num_returns=2, max_retries=_RETRIES)
+        @ray.remote(num_cpus=1, num_returns=2, max_retries=RETRIES)
         def merged(*files: bytes) -> tuple[None, bytes]:
             with tempfile.TemporaryDirectory(prefix="supratok-") as folder:
                 paths = [Path(folder, f"{number}.counts") for number in range(len(files))]

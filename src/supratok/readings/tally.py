@@ -11,6 +11,7 @@ from typing import Any
 
 from ..common.progress import Progress
 from ..corpus import Corpus, open_corpus
+from ..corpus.remote import is_url
 from ..corpus.split import HOLD_OUT
 from ..counts import About, write_counts
 from ..recipe import Curation, Recipe
@@ -45,11 +46,16 @@ def parts_of(
     options = {**options, "max_documents": None, "max_bytes": None}  # the limit stands for them
     return [
         (
-            Part((str(name),), options, curation, hold_out, corpus.limit),
+            Part((absolute(str(name)),), options, curation, hold_out, corpus.limit),
             size if isinstance(size, int) else 0,
         )
         for name, size, _ in corpus.identity()
     ]
+
+
+def absolute(name: str) -> str:
+    """The name of a file, for a process that works in another folder."""
+    return name if is_url(name) else str(Path(name).absolute())
 
 
 def tally_words(

@@ -11,12 +11,14 @@ from typing import Any
 from ..common.progress import Progress, make_progress
 from ..common.threads import usable_threads
 from ..corpus import Corpus, Source, open_corpus
+from ..readings.open import ENGINES
 from ..tokenizer import Tokenizer
 from .encoding import Coding
 from .folder import Folder
 from .formats import Writer, writer_of
 from .group import Group, write_group
 from .plan import FORMAT, VERSION, end_token, fingerprint, group_names, stamps
+from .ray import write_on_ray
 
 SHARD_TOKENS = 100_000_000
 
@@ -33,6 +35,8 @@ def tokenize(
     restart: bool = False,
     threads: int | None = None,
     progress: bool | Progress = True,
+    engine: str = "local",
+    address: str | None = None,
     format: str = "auto",
     text_key: str = "text",
     whole_files: bool = False,
@@ -51,6 +55,9 @@ def tokenize(
     own. `by_file` begins new shards with each file, under its name. The bytes depend on the corpus,
     the tokenizer and these options alone, not on `threads`.
 
+    With `engine="ray"` and `by_file`, each file is a task of the Ray cluster at `address`, or of
+    one that starts here; all its machines must see the corpus and `out` under the same names.
+
     The same call continues what was interrupted. If the corpus, the tokenizer or an option has
     changed, it raises a ValueError; with `restart` it removes the shards and begins again. The
     corpus and the last four options are those of `train`.
@@ -64,6 +71,13 @@ def tokenize(
         "whole_files": whole_files,
         "skip_bad": skip_bad,
     }
+    if engine not in ENGINES or (engine == "local" and address is not None):
+        raise ValueError(
+            f"engine={engine!r}, address={address!r}: the engine is one of {', '.join(ENGINES)},"
+            " and only ray has an address"
+        )
+    if engine == "ray" and not by_file:
+        raise ValueError("engine='ray': its tasks are whole files; pass by_file=True / --by-file")
     source = documents_or_paths
     if isinstance(source, Iterator):
         source = _Single(source)
@@ -76,7 +90,11 @@ def tokenize(
             done = folder.begin(run.plan, restart)
             if done is None:
                 shown.start("tokenizing", total, "B")
-                states = _write_groups(run.groups(source), coding, folder, shown)
+                groups = run.groups(source)
+                if engine == "ray":
+                    states = write_on_ray(groups, coding, folder, shown, address)
+                else:
+                    states = _write_groups(groups, coding, folder, shown)
                 done = run.plan | _summary(states, corpus)
                 folder.finish(done)
                 shown.end(documents=done["documents"], tokens=done["tokens"])
