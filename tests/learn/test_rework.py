@@ -125,8 +125,8 @@ def test_events(files: tuple[Path, Path, Path], capfd: pytest.CaptureFixture[str
     assert run("prune", path, text, "--vocab-size", 600, "--out", out, "--json") == 0
     events = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
     ends = [event for event in events if event["event"] == "end"]
-    assert [event["phase"] for event in ends] == ["uses", "pruning", "measuring"]
-    assert ends[1]["done"] == ROUNDS
+    assert [event["phase"] for event in ends] == ["words", "uses", "pruning", "measuring"]
+    assert ends[2]["done"] == ROUNDS
     assert events[-1]["event"] == "done" and events[-1]["vocab_size"] == 600
     assert events[-1]["report"] == Tokenizer.load(out).report
     assert run("refine", path, text, "--out", out, "--quiet") == 0

@@ -43,7 +43,7 @@ def test_a_limit_of_memory_changes_nothing(
     if "work" in options:
         options = {"work": tmp_path / "work"}
     assert learnt(source, RECIPES[name], tmp_path / "t.json", memory="20kB", **options) == expected
-    assert {room.bytes for room in found} == {2500}
+    assert {room.bytes for room in found} == {5000}
     assert all(not Path(room.folder).exists() for room in found)
 
 

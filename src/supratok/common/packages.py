@@ -19,6 +19,7 @@ from typing import Any
 EXTRAS = {
     "parquet": "corpora in .parquet files",
     "remote": "corpora at addresses (s3://, gs://, hf://, https://)",
+    "ray": "train and tokenize on the machines of a Ray cluster",
     "compare": "compare and count with tokenizer.json, SentencePiece and tiktoken files",
     "export": "export to SentencePiece and to llama.cpp (GGUF), graft, import of .model files",
     "verify": "verify with the programs that read an export: transformers, llama.cpp and others",
