@@ -21,7 +21,7 @@ from .work import Work
 
 ENGINES = ("local", "ray")
 # Choice: without a limit, a table that takes more goes on in temporary files, which costs little.
-_TABLE = 1 << 30
+_TABLE = 1 << 29
 _LEAST = 512_000_000  # the program, the sketches of pairs and the smallest useful tables
 
 
