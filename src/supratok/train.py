@@ -111,7 +111,7 @@ def train_from_counts(
     from .readings.open import keeping_for
 
     recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
-    with make_progress(progress) as shown, keeping_for(memory) as keeping:
+    with make_progress(progress) as shown, keeping_for(memory, workers) as keeping:
         text = CountedText(map(Path, counts), shown, keeping.tables)
         return _learn(text, recipe, workers, shown)
 

@@ -23,9 +23,9 @@ def limits(monkeypatch: pytest.MonkeyPatch) -> list[Room]:
     found: list[Room] = []
     real = Room.limit
 
-    def limit(self: Room, table: Any, threads: int = 1) -> None:
+    def limit(self: Room, table: Any) -> None:
         found.append(self)
-        real(self, table, threads)
+        real(self, table)
 
     monkeypatch.setattr(Room, "limit", limit)
     return found

@@ -62,7 +62,10 @@ def run(args: argparse.Namespace) -> None:
     check_writable(args.out, job.reads(args.recipe, args.plan))
     files, hold_out = job.corpus.files, split.pop("hold_out")
     options = {**reading_of(args), **split}
-    with make_progress(job.options["progress"]) as shown, keeping_for(args.memory) as keeping:
+    with (
+        make_progress(job.options["progress"]) as shown,
+        keeping_for(args.memory, threads) as keeping,
+    ):
         if args.plan:
             reading, rule = read_plan(args.plan)
             part = Part(tuple(files), options, rule.curation, rule.hold_out)

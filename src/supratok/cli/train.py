@@ -19,8 +19,7 @@ from typing import Any
 
 from ..common.files import STANDARD_OUTPUT
 from ..corpus import Languages
-from ..readings import Keeping
-from ..readings.open import ENGINES, keeping_for
+from ..readings.open import ENGINES, shares_of
 from ..recipe import PRESETS, VOCAB_SIZE, Boundaries, Recipe
 from ..tokenizer import Tokenizer
 from ..train import ShortVocabularyWarning, shortfall, train, train_from_counts
@@ -162,10 +161,7 @@ def run(args: argparse.Namespace) -> None:
 def _dry_run(args: argparse.Namespace, job: Job, recipe: Recipe) -> None:
     if args.counts:
         raise ValueError("--dry-run estimates from text; training from --counts takes less")
-    in_memory = Keeping().documents
-    if args.memory:
-        with keeping_for(args.memory) as keeping:
-            in_memory = keeping.documents
+    in_memory, _ = shares_of(args.memory)
     if args.work or _default_work(args, job):
         in_memory = 0
     if args.reread or args.engine != "local":

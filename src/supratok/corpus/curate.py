@@ -140,6 +140,11 @@ class Curator:
         return {"start": steps.start / STEPS, "step": 1 / STEPS, **rows}
 
 
+def curator_of(curation: Curation | None) -> Curator | None:
+    """A curator, if documents are curated."""
+    return None if curation is None else Curator(curation)
+
+
 def digest(text: str) -> int:
     """A number below 2**64 that depends on the text alone: the same in every run and order. It is
     the first 8 bytes of BLAKE2b: hashlib.blake2b(text.encode(), digest_size=8)."""

@@ -95,6 +95,27 @@ class HeldOut:
         return [text for _, text in self.rows()]
 
 
+class Found:
+    """What a first reading finds: totals, and samples of the documents that are held out."""
+
+    def __init__(self) -> None:
+        self.totals = Totals()
+        self.deciding, self.measuring = HeldOut(), HeldOut()
+
+    def share(self, other: Found) -> None:
+        """From now on both have the same totals and samples."""
+        self.totals = other.totals
+        self.deciding, self.measuring = other.deciding, other.measuring
+
+    def deciding_texts(self) -> list[str]:
+        """A sample of the held-out half that decides (which tokens to prune, which to swap)."""
+        return self.deciding.documents if self.totals.held_out_documents else []
+
+    def measuring_texts(self) -> list[str]:
+        """A sample of the other half: it decides nothing, so the result is measured on it."""
+        return self.measuring.documents if self.totals.held_out_documents else []
+
+
 def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
     """The held-out documents that training measures on, or those that it decides by."""
     sample = HeldOut()
@@ -105,7 +126,7 @@ def held_out_half(texts: Iterable[str], *, measuring: bool = True) -> list[str]:
     return sample.documents
 
 
-class Split:
+class Split(Found):
     """The documents of a corpus, split into those to train on and those held out: the share
     `hold_out`, 0 for none. Curation drops some of the others. A part of a corpus (`is_part`) may
     have no documents, or none to train on.
@@ -124,6 +145,7 @@ class Split:
     ) -> None:
         if not 0 <= hold_out < 1:
             raise ValueError(f"hold_out={hold_out}: must be a share from 0 (none) to less than 1")
+        super().__init__()
         self._corpus, self._progress, self._threads = corpus, progress, threads
         self._share, self._trains_on_all = hold_out, False
         self._is_part = is_part
@@ -131,8 +153,6 @@ class Split:
         self.curator: Curator | None = None
         if curation is not None:  # thresholds by quantile take a reading of their own
             self.curator = Curator(find_thresholds(corpus, curation, threads, progress))
-        self.totals = Totals()
-        self.deciding, self.measuring = HeldOut(), HeldOut()
         self.ended = False  # the first reading
         self._sifter: Sifter | None = None
 
@@ -193,13 +213,6 @@ class Split:
             for document in self._corpus.documents():
                 totals.characters += len(document.text)
                 yield document
-
-    def restore(
-        self, totals: Totals, deciding: HeldOut, measuring: HeldOut, curator: Curator | None
-    ) -> None:
-        """Go on with what an earlier reading found."""
-        self.totals, self.curator = totals, curator
-        self.deciding, self.measuring = deciding, measuring
 
     @property
     def has_failed(self) -> bool:
@@ -271,13 +284,3 @@ class Split:
 
     def _shown(self, phase: str, reading: Iterable[T]) -> Generator[T, None, None]:
         return shown_reading(self._corpus, reading, phase, self._progress)
-
-    # --- What is held out
-
-    def deciding_texts(self) -> list[str]:
-        """A sample of the held-out half that decides (which tokens to prune, which to swap)."""
-        return self.deciding.documents if self.totals.held_out_documents else []
-
-    def measuring_texts(self) -> list[str]:
-        """A sample of the other half: it decides nothing, so the result is measured on it."""
-        return self.measuring.documents if self.totals.held_out_documents else []

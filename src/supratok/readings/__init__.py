@@ -1,4 +1,4 @@
-"""Readings of the training documents: what a pass needs is counted here, from counts files, or on
+"""Count over the training documents what a pass needs: in this process, from counts files, or on
 Ray. May import: tokenizer, counts, corpus, recipe, common."""
 
 from .joints import UNSPACED, joints

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..common.progress import Progress
+from ..corpus.curate import curator_of
 from ..corpus.split import HOLD_OUT
 from ..counts import CountsFile, merged_about, read_counts
 from ..recipe import Recipe
@@ -39,6 +40,7 @@ class CountedText(TrainingText):
     """`paths` are counts files of any readings; those of one reading add up."""
 
     def __init__(self, paths: Iterable[Path], progress: Progress, room: Room) -> None:
+        super().__init__()
         self._progress, self._room = progress, room
         self._files: dict[str, list[CountsFile]] = defaultdict(list)
         self._words: list[CountsFile] = []
@@ -59,12 +61,11 @@ class CountedText(TrainingText):
         refuse_rereading(recipe)
         share = self._words[0].about.facts.get("hold_out", HOLD_OUT)
         self._rule = SplitRule(recipe.curation, share)
-        first = FirstReading(recipe, recipe.curation, self._room, share)
+        first = FirstReading(recipe, curator_of(recipe.curation), self._room, share)
         self._progress.start("words")
         for file in self._words:
             first.add(file)
-        self.totals = first.totals
-        self.deciding, self.measuring = first.deciding, first.measuring
+        self.share(first)
         first.check()
         self._progress.end(words=len(first.table), documents=self.totals.documents)
         return first.table, first.by_language

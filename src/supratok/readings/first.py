@@ -14,10 +14,10 @@ from ..common import _core
 from ..corpus.curate import Curator
 from ..corpus.languages import language_of
 from ..corpus.reading import Document
-from ..corpus.split import HOLD_OUT, HeldOut, Split, Totals
+from ..corpus.split import HOLD_OUT, Found
 from ..corpus.stream import as_counted
 from ..counts import About, CountsFile, Member, Sample
-from ..recipe import Curation, Recipe
+from ..recipe import Recipe
 from .reading import SKETCH_BITS, Room
 from .text import LanguageWords
 
@@ -25,31 +25,30 @@ _PORTION = 4_000_000  # characters of a language that are counted at once
 _LANGUAGE = "words-"  # begins the names of members with the words of one language
 
 
-class FirstReading:
+class FirstReading(Found):
     """What the first reading counts."""
 
     phase = "words"
 
     def __init__(
-        self, recipe: Recipe, curation: Curation | None, room: Room, hold_out: float = HOLD_OUT
+        self, recipe: Recipe, curator: Curator | None, room: Room, hold_out: float = HOLD_OUT
     ) -> None:
-        """`curation` is the recipe's, with thresholds in bits."""
+        """`curator` has the curation of the recipe."""
         _refuse_what_no_encoder_holds(recipe)
+        super().__init__()
+        self.curator = curator
         self.by_document = recipe.scripts is not None and recipe.scripts.weighs_suffixes
         # All that decides the counts, except the text.
         facts = {
             "words_by_class": recipe.scripts is not None,
             "languages_apart": self.by_document,
-            "curation": curation and dataclasses.asdict(curation),
+            "curation": curator and dataclasses.asdict(curator.curation),
             "hold_out": hold_out,
         }
         self.facts: dict[str, Any] = json.loads(json.dumps(facts))  # as files have them
         self.table = _core.WordTable(SKETCH_BITS, recipe.scripts is not None)
         room.limit(self.table)
         self.by_language: dict[str, LanguageWords] = {}
-        self.totals = Totals()
-        self.deciding, self.measuring = HeldOut(), HeldOut()
-        self.curator = Curator(curation) if curation is not None else None
 
     # --- Counting ------------------------------------------------------------------------------
 
@@ -84,11 +83,6 @@ class FirstReading:
             yield document
         for language, texts in waiting.items():
             self.by_language[language].table.count(texts, threads)
-
-    def take(self, split: Split) -> None:
-        """Take over the totals and the samples of a split that was counted."""
-        self.totals, self.curator = split.totals, split.curator
-        self.deciding, self.measuring = split.deciding, split.measuring
 
     # --- Counts files --------------------------------------------------------------------------
 

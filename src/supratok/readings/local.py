@@ -51,6 +51,7 @@ class LocalText(TrainingText):
         keeping: Keeping | None = None,
         work: Work | None = None,
     ) -> None:
+        super().__init__()
         self._threads, self._progress, self._work = threads, progress, work
         self._keeping, self._share = keeping or Keeping(), hold_out
         self._split = Split(corpus, curation, threads, progress, hold_out=hold_out, is_part=is_part)
@@ -60,15 +61,14 @@ class LocalText(TrainingText):
 
     def words(self, recipe: Recipe) -> Words:
         first = self.count_first(recipe)
-        self.totals = first.totals
-        self.deciding, self.measuring = first.deciding, first.measuring
+        self.share(first)
         return first.table, first.by_language
 
     def count_first(self, recipe: Recipe) -> FirstReading:
         """The first reading; goes on where the work folder says."""
         split, keeping, work = self._split, self._keeping, self._work
-        curation = split.curator.curation if split.curator else None
-        first = FirstReading(recipe, curation, keeping.tables, self._share)
+        first = FirstReading(recipe, split.curator, keeping.tables, self._share)
+        split.share(first)
         reached = None
         if work is not None:
             self._store, reached = self._resume(first, work)
@@ -79,7 +79,6 @@ class LocalText(TrainingText):
         while not split.ended:
             first.count(split.some(COMMIT if work else math.inf), self._threads, self._store)
             first.count(split.late(), self._threads, self._store)
-            first.take(split)
             if work is not None and self._store is not None and not split.has_failed:
                 work.save_first(first, split, self._store.flush())
         self._progress.end(words=len(first.table), documents=first.totals.documents)
@@ -95,23 +94,23 @@ class LocalText(TrainingText):
         self._progress.start("words", store.bytes, "B")
         first.table.count(store, self._threads, progress=self._progress.at)
         first.add_state(saved)
-        split.restore(first.totals, first.deciding, first.measuring, first.curator)
         split.ended = saved.about.facts["ended"]
         return store, {int(part): line for part, line in saved.about.facts["reached"].items()}
 
     # --- Later readings ------------------------------------------------------------------------
 
     def read(self, reading: Reading[Table]) -> Table:
-        table = reading.table(self._keeping.tables)
-        finished = self._work.finished(reading) if self._work else None
+        table, work = reading.table(self._keeping.tables), self._work
+        about = work.about(reading) if work else None  # once: it hashes all that decides it
+        finished = work.finished(about) if work and about else None
         if finished is not None:
             self._progress.start(reading.phase)
             reading.add(table, finished)
         else:
             documents = self._documents(reading.phase)
             reading.count(table, documents, self._threads, self._progress.at)
-            if self._work is not None:
-                self._work.save(reading, table)
+            if work and about:
+                work.save(about, reading.members(table))
         self._progress.end(**reading.facts(table))
         return table
 

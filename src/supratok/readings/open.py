@@ -25,9 +25,21 @@ _TABLE = 1 << 29
 _LEAST = 512_000_000  # the program, the sketches of pairs and the smallest useful tables
 
 
+def shares_of(memory: int | str | None) -> tuple[int, int]:
+    """How many bytes of memory the documents may take, and how many a table."""
+    if memory is None:
+        return Keeping.documents, _TABLE
+    most = parse_size(memory, "memory")
+    if most < _LEAST:
+        raise ValueError(f"memory={memory!r}: training needs at least {_LEAST // 10**6} MB")
+    # Choice: a quarter for a table, of which two may be there at a time; the merge loop and what it
+    # is made from take the most of the rest.
+    return most // 16, most // 4
+
+
 @contextlib.contextmanager
 def keeping_for(
-    memory: int | str | None, folder: Path | None = None, *, reread: bool = False
+    memory: int | str | None, threads: int, folder: Path | None = None, *, reread: bool = False
 ) -> Iterator[Keeping]:
     """How documents and tables share the memory; files go to `folder`, or to a temporary one."""
     with contextlib.ExitStack() as stack:
@@ -35,15 +47,8 @@ def keeping_for(
             name = stack.enter_context(tempfile.TemporaryDirectory(prefix="supratok-"))
         else:
             name = str(folder)
-        if memory is None:
-            yield Keeping(tables=Room(_TABLE, name), reread=reread)
-            return
-        most = parse_size(memory, "memory")
-        if most < _LEAST:
-            raise ValueError(f"memory={memory!r}: training needs at least {_LEAST // 10**6} MB")
-        # Choice: a quarter for a table, of which two may be there at a time; the merge loop and
-        # what it is made from take the most of the rest.
-        yield Keeping(most // 16, Room(most // 4, name), reread)
+        documents, table = shares_of(memory)
+        yield Keeping(documents, Room(table, name, threads), reread)
 
 
 @contextlib.contextmanager
@@ -75,14 +80,14 @@ def open_text(
         start_ray(address)
         curation = recipe.curation and find_thresholds(corpus, recipe.curation, threads, progress)
         corpus.find_sample(threads, progress)
-        with keeping_for(memory) as keeping:
+        with keeping_for(memory, threads) as keeping:
             parts = parts_of(corpus, options, curation, hold_out)
             yield RayText(parts, progress, room=keeping.tables)
         return
     if address is not None:
         raise ValueError(f"address={address!r}: only the engine 'ray' has one; pass engine='ray'")
     if work is None:
-        with keeping_for(memory, reread=reread) as keeping:
+        with keeping_for(memory, threads, reread=reread) as keeping:
             yield LocalText(
                 corpus, recipe.curation, threads, progress, hold_out=hold_out, keeping=keeping
             )
@@ -97,7 +102,7 @@ def open_text(
         "reading": {name: value for name, value in options.items() if value is not None},
         "hold_out": hold_out,
     }
-    with Work(Path(work), run) as kept, keeping_for(memory, Path(work)) as keeping:
+    with Work(Path(work), run) as kept, keeping_for(memory, threads, Path(work)) as keeping:
         yield LocalText(
             corpus, recipe.curation, threads, progress,
             hold_out=hold_out, keeping=keeping, work=kept,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..common.packages import install_hint, is_installed
 from ..common.progress import Progress
+from ..corpus.curate import curator_of
 from ..counts import merge_counts, read_counts
 from ..recipe import Recipe
 from .first import FirstReading
@@ -46,13 +47,14 @@ class RayText(TrainingText):
         keeping: Keeping | None = None,
         room: Room | None = None,
     ) -> None:
+        super().__init__()
         self._parts, self._progress = parts, progress
         self._threads, self._keeping = task_threads, keeping or Keeping(reread=True)
         self._room = room or Room()
 
     def words(self, recipe: Recipe) -> Words:
         part = self._parts[0][0]
-        first = FirstReading(recipe, part.curation, self._room, part.hold_out)
+        first = FirstReading(recipe, curator_of(part.curation), self._room, part.hold_out)
         values, threads, keeping = recipe.to_dict(), self._threads, self._keeping
 
         def count(part: Part, out: Path) -> None:
@@ -60,8 +62,7 @@ class RayText(TrainingText):
 
         self._over_parts("words", count, first.add)
         first.check()
-        self.totals = first.totals
-        self.deciding, self.measuring = first.deciding, first.measuring
+        self.share(first)
         self._progress.end(words=len(first.table), documents=self.totals.documents)
         return first.table, first.by_language
 

@@ -29,17 +29,16 @@ SKETCH_BITS = 24
 
 @dataclass(frozen=True)
 class Room:
-    """The memory that a table may take, in bytes, before it goes on in files of this folder; None:
-    no limit."""
+    """The memory that a table may take, in bytes, before it goes on in files of this folder, which
+    so many threads merge; None: no limit."""
 
     bytes: int | None = None
     folder: str = ""
+    threads: int = 1
 
-    def limit(
-        self, table: _core.RunTable | _core.Neighbours | _core.WordTable, threads: int = 1
-    ) -> None:
+    def limit(self, table: _core.RunTable | _core.Neighbours | _core.WordTable) -> None:
         if self.bytes is not None:
-            table.limit(self.bytes, self.folder, threads)
+            table.limit(self.bytes, self.folder, self.threads)
 
 
 class Reading(ABC, Generic[Table]):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ..common import _core
-from ..corpus.split import HeldOut, Totals
+from ..corpus.split import Found
 from ..recipe import Recipe
 from .reading import Reading, Table
 
@@ -33,12 +33,8 @@ def refuse_rereading(recipe: Recipe) -> None:
         )
 
 
-class TrainingText(ABC):
+class TrainingText(Found, ABC):
     """`words` comes first; totals and samples are there when it returns."""
-
-    totals: Totals
-    deciding: HeldOut
-    measuring: HeldOut
 
     @abstractmethod
     def words(self, recipe: Recipe) -> Words:
@@ -52,11 +48,3 @@ class TrainingText(ABC):
     @abstractmethod
     def again(self, phase: str) -> Iterable[str]:
         """The training documents themselves, for what is no reading."""
-
-    def deciding_texts(self) -> list[str]:
-        """A sample of the held-out half that decides (which tokens to prune, which to swap)."""
-        return self.deciding.documents if self.totals.held_out_documents else []
-
-    def measuring_texts(self) -> list[str]:
-        """A sample of the other half: it decides nothing, so the result is measured on it."""
-        return self.measuring.documents if self.totals.held_out_documents else []

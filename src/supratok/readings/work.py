@@ -15,12 +15,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..common.files import write_whole
 from ..common.locks import FolderLock
 from ..corpus.split import Split
-from ..counts import About, CountsFile, read_counts, write_counts
+from ..counts import About, CountsFile, Member, read_counts, write_counts
 from .first import FirstReading
 from .plans import fingerprint
 from .reading import Reading
@@ -28,7 +28,6 @@ from .reading import Reading
 _RUN, _FIRST = "run.json", "first.counts"
 # What a run writes; ".part" ends the name of a file that came to no end.
 _OURS = re.compile(r"run\.json|first\.counts|\w+-[0-9a-f]{16}\.counts|.*\.blocks|\..*\.part")
-Table = TypeVar("Table")
 
 
 class WorkError(ValueError):
@@ -89,16 +88,19 @@ class Work(contextlib.AbstractContextManager["Work"]):
 
     # --- Later readings ------------------------------------------------------------------------
 
-    def _path(self, reading: Reading[Any]) -> Path:
-        return self.folder / f"{reading.phase}-{fingerprint(reading)[:16]}.counts"
+    def about(self, reading: Reading[Any]) -> About:
+        """What names the file of a reading, finished or not."""
+        return About(reading.phase, fingerprint(reading), {"run": str(self.folder)})
 
-    def finished(self, reading: Reading[Any]) -> CountsFile | None:
-        path = self._path(reading)
+    def _path(self, about: About) -> Path:
+        return self.folder / f"{about.kind}-{about.fingerprint[:16]}.counts"
+
+    def finished(self, about: About) -> CountsFile | None:
+        path = self._path(about)
         return read_counts(path) if path.exists() else None
 
-    def save(self, reading: Reading[Table], table: Table) -> None:
-        about = About(reading.phase, fingerprint(reading), {"run": str(self.folder)})
-        write_counts(self._path(reading), about, reading.members(table))
+    def save(self, about: About, members: Mapping[str, Member]) -> None:
+        write_counts(self._path(about), about, members)
 
     # --- The end -------------------------------------------------------------------------------
 
