@@ -46,10 +46,11 @@ class Merges {
     ties() ? learn_parts<true>(entries) : learn_parts<false>(entries);
   }
 
-  // After unreachable entries were removed from the trie: no prefix leads to them.
-  void skip_unreachable() {
+  // After the other entries were removed from the trie: no prefix leads to them.
+  template <class Keeps>
+  void keep(Keeps keeps) {
     for (Piece& piece : pieces)
-      while (piece.prefix != kNone && states[piece.prefix] != kReachable)
+      while (piece.prefix != kNone && !keeps(piece.prefix))
         piece.prefix = pieces[piece.prefix].prefix;
   }
 
@@ -59,10 +60,10 @@ class Merges {
                   : encode<false, false>(entries, text, kNone, out);
   }
 
-  // The same with the entries before `limit` alone; without ties.
+  // The same with the entries before `limit` alone, where the trie holds no others; without ties.
   size_t encode_before(const Entries& entries, std::string_view text, uint32_t limit,
                        Numbers& out) const {
-    return encode<true, false>(entries, text, limit, out);
+    return encode<false, false>(entries, text, limit, out);
   }
   bool ties() const { return !ranks_.empty(); }
 
@@ -192,12 +193,16 @@ class Merges {
     return entry;
   }
 
-  // Uses only entries before `limit`, while `kBuilding`.
+  // Uses only entries before `limit`. While `kBuilding`, the trie may hold others.
   template <bool kBuilding, bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
-    Scratch<uint64_t, 0> scratch(text.size() / 64 + 1);
-    uint64_t* const dead = scratch.values.data();  // no encoding passes there
-    std::fill_n(dead, text.size() / 64 + 1, 0);
+    uint64_t few = 0;       // bits: enough for most texts
+    uint64_t* dead = &few;  // no encoding passes there
+    std::optional<Scratch<uint64_t, 0>> more;
+    if (text.size() >= 64) {
+      dead = more.emplace(text.size() / 64 + 1).values.data();
+      std::fill_n(dead, text.size() / 64 + 1, 0);
+    }
     const char* const end = text.data() + text.size();
     const size_t start = out.size();
     size_t fence = start;  // no token before this one can join the next
@@ -217,7 +222,7 @@ class Merges {
         if (!(dead[next / 64] >> next % 64 & 1) &&
             (out.size() == fence ||
              fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])],
-                        kBuilding && !kTies ? limit : kNone))) {
+                        kTies ? kNone : limit))) {
           out.push_back(token);
           at = next;
           break;
