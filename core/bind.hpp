@@ -21,18 +21,37 @@ inline std::string_view view(nanobind::handle text) {
   return {data, static_cast<size_t>(size)};
 }
 
+// What `get` finds at the first call, kept as long as the process lives. (A static that a function
+// makes would lock it while Python runs, and another thread may wait there with the GIL.)
+template <class Get>
+nanobind::handle kept(PyObject*& place, Get get) {
+  if (!place) place = get();
+  if (!place) throw nanobind::python_error();
+  return place;
+}
+
+// An array of so many numbers of type T, with anything in it.
+template <class T>
+nanobind::object new_numpy(size_t size) {
+  static PyObject *numpy = nullptr, *empty = nullptr, *type = nullptr;
+  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  const std::string name = kind + std::to_string(sizeof(T));
+  kept(numpy, [] { return PyImport_ImportModule("numpy"); });
+  kept(empty, [] { return PyObject_GetAttrString(numpy, "empty"); });
+  kept(type, [&] { return PyObject_CallMethod(numpy, "dtype", "s", name.c_str()); });
+  const auto count = nanobind::steal(PyLong_FromSize_t(size));
+  if (!count.is_valid()) throw nanobind::python_error();
+  auto array = nanobind::steal(PyObject_CallFunctionObjArgs(empty, count.ptr(), type, nullptr));
+  if (!array.is_valid()) throw nanobind::python_error();
+  return array;
+}
+
 // A NumPy array of these numbers as T. (An nb::ndarray aborts where memory runs out.)
 template <class T, class Values>
 nanobind::object to_numpy(const Values& values) {
-  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
-  const std::string type = kind + std::to_string(sizeof(T));
-  const auto numpy = nanobind::steal(PyImport_ImportModule("numpy"));
-  if (!numpy.is_valid()) throw nanobind::python_error();
-  auto array = nanobind::steal(PyObject_CallMethod(
-      numpy.ptr(), "empty", "ns", static_cast<Py_ssize_t>(values.size()), type.c_str()));
+  nanobind::object array = new_numpy<T>(values.size());
   Py_buffer room;
-  if (!array.is_valid() || PyObject_GetBuffer(array.ptr(), &room, PyBUF_WRITABLE))
-    throw nanobind::python_error();
+  if (PyObject_GetBuffer(array.ptr(), &room, PyBUF_WRITABLE)) throw nanobind::python_error();
   std::copy(values.begin(), values.end(), static_cast<T*>(room.buf));
   PyBuffer_Release(&room);
   return array;

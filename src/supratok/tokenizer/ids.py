@@ -133,8 +133,7 @@ class Names:
         """The text of each id; of a byte <0xE2>."""
         names = dict(zip(self._layout.entries, self._texts, strict=True))
         names |= {id: byte_name(byte) for byte, id in enumerate(self._layout.bytes)}
-        others = (self._special, self._layout.always, self._layout.spare)
-        return names | {id: text for some in others for text, id in some.items()}
+        return names | self.unencoded()
 
     @functools.cached_property
     def ids(self) -> dict[str, int]:
@@ -146,11 +145,10 @@ class Names:
         """The place in the vocabulary of each id that has one."""
         return {id: entry for entry, id in enumerate(self._layout.entries)}
 
-    @functools.cached_property
-    def unencoded(self) -> dict[int, bytes]:
-        """The bytes of each id that the core does not know."""
+    def unencoded(self) -> dict[int, str]:
+        """The text of each id that the core does not know; first those of special tokens."""
         others = (self._special, self._layout.always, self._layout.spare)
-        return {id: text.encode() for some in others for text, id in some.items()}
+        return {id: text for some in others for text, id in some.items()}
 
     def birth(self, id: int) -> str:
         """See `Tokenizer.birth`."""
