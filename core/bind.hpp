@@ -8,6 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
+
 #include "lines.hpp"
 #include "store.hpp"
 
@@ -56,6 +58,36 @@ nanobind::object to_numpy(const Values& values) {
   PyBuffer_Release(&room);
   return array;
 }
+
+// The numbers of an array, if it has one row and keeps them together.
+class Row {
+ public:
+  explicit Row(nanobind::handle array)
+      : open_(!PyObject_GetBuffer(array.ptr(), &row_, PyBUF_ND | PyBUF_FORMAT)) {
+    PyErr_Clear();
+  }
+  ~Row() {
+    if (open_) PyBuffer_Release(&row_);
+  }
+  Row(const Row&) = delete;
+
+  // Whether they are whole numbers of exactly this type.
+  template <class T>
+  bool holds() const {
+    const std::string_view format = open_ && row_.format ? row_.format : "";
+    const std::string_view kinds = std::is_signed_v<T> ? "bhilq" : "BHILQ";
+    return format.size() == 1 && kinds.find(format[0]) != kinds.npos && row_.ndim == 1 &&
+           row_.itemsize == sizeof(T) && std::is_integral_v<T>;
+  }
+  template <class T>
+  std::span<const T> values() const {
+    return {static_cast<const T*>(row_.buf), static_cast<size_t>(row_.shape[0])};
+  }
+
+ private:
+  Py_buffer row_;
+  const bool open_;
+};
 
 }  // namespace supratok
 
@@ -124,6 +156,10 @@ struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
   }
   operator std::vector<T>() {
     PyObject* const given = this->source.ptr();
+    if (!PyList_Check(given)) {
+      const supratok::Row row(given);
+      if (row.holds<T>()) return {row.values<T>().begin(), row.values<T>().end()};
+    }
     const object items = PyList_Check(given) ? this->source : steal(PySequence_List(given));
     if (!items.is_valid()) throw python_error();
     std::vector<T> all(len(items));
@@ -299,5 +335,6 @@ void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);
 void bind_encode(nb::module_& m);
+void bind_tokens(nb::module_& m);
 
 }  // namespace supratok

@@ -255,6 +255,15 @@ void bind_encode(nb::module_& m) {
            "By entry, the fewest other entries that its text can be written with.")
       .def("states", &Encoder::states,
            "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def(
+          "first_bad",
+          [](const Encoder& self) -> std::optional<size_t> {
+            const auto& all = self.states();
+            const auto bad = std::find_if(all.begin(), all.end(), [](uint8_t s) { return s; });
+            if (bad == all.end()) return {};
+            return static_cast<size_t>(bad - all.begin());
+          },
+          "The first entry that is not reachable, or None.")
       .def_static("states_of", &Encoder::states_of, "entries"_a, Released(),
                   "The states of these entries by merges, without making an encoder.")
       .def("parts", &Encoder::parts, "entry"_a,

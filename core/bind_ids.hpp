@@ -69,25 +69,14 @@ inline void read_ids(nb::handle given, Numbers& ids) {
     }
     return;
   }
-  Py_buffer row;
-  if (PyObject_GetBuffer(given.ptr(), &row, PyBUF_ND | PyBUF_FORMAT)) {
-    PyErr_Clear();
-    throw nb::type_error("neither a list nor an array");
-  }
+  const Row row(given);
   const auto add_all = [&]<class T>(T) {
-    const T* const values = static_cast<const T*>(row.buf);
-    std::for_each(values, values + row.shape[0], add);
+    if (!row.holds<T>()) return false;
+    for (const T id : row.values<T>()) add(id);
+    return true;
   };
-  struct Release {
-    Py_buffer* row;
-    ~Release() { PyBuffer_Release(row); }
-  } release{&row};
-  const std::string_view format = row.format ? row.format : "";
-  if (row.ndim == 1 && format == (sizeof(long) == 8 ? "l" : "q")) return add_all(int64_t{});
-  if (row.ndim == 1 && format == "i") return add_all(int32_t{});
-  if (row.ndim == 1 && format == "I") return add_all(uint32_t{});
-  if (row.ndim == 1 && format == "H") return add_all(uint16_t{});
-  throw nb::type_error("neither a list nor an array of whole numbers");
+  if (!add_all(int64_t{}) && !add_all(int32_t{}) && !add_all(uint32_t{}) && !add_all(uint16_t{}))
+    throw nb::type_error("neither a list nor an array of whole numbers");
 }
 
 }  // namespace supratok

@@ -68,18 +68,23 @@ class Layout:
                 f"a layout of {sizes[0]} special tokens, {sizes[1]} bytes and {sizes[2]} entries,"
                 f" where there are {special}, {BYTES} and {entries}"
             )
-        seen = set[int]()
-        for id in self._all():
-            if id in seen or id < 0:
-                raise ValueError(f"a layout with the id {id}, which is negative or given twice")
-            if id not in IDS:
-                raise ValueError(f"a layout with the id {id}; ids go up to {IDS[-1]:,}")
-            seen.add(id)
+        ids = list(self._all())
+        if len(set(ids)) < len(ids) or min(ids) < 0 or max(ids) not in IDS:
+            self._refuse_ids(ids)
         wrong = next((place for place in self.tied if not 0 < place < entries), None)
         if wrong is not None:
             raise ValueError(f"a layout with the tied entry {wrong}, where there are {entries}")
         if "" in self.always or "" in self.spare:
             raise ValueError("a layout with an empty text")
+
+    def _refuse_ids(self, ids: list[int]) -> None:
+        seen = set[int]()
+        for id in ids:
+            if id in seen or id < 0:
+                raise ValueError(f"a layout with the id {id}, which is negative or given twice")
+            if id not in IDS:
+                raise ValueError(f"a layout with the id {id}; ids go up to {IDS[-1]:,}")
+            seen.add(id)
 
     def ranks(self) -> list[int]:
         """The rank of each entry."""

@@ -9,6 +9,7 @@ to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +20,10 @@ from ..common import _core
 from ..common.threads import usable_threads
 from ..recipe import Recipe
 from .arguments import list_of_ids, list_of_texts, wrong_text, wrong_texts
-from .file import Row, read_document, write_document
+from .file import FILE, read_document, read_written, write_document
 from .ids import Layout
-from .inputs import naming
-from .token import Piece, Token
+from .inputs import find_file, naming, read_file
+from .token import Birth, Columns, Piece, Token, columns_of
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -50,17 +51,17 @@ class Tokenizer(Vocabulary):
         report: dict[str, Any] | None = None,
         layout: Layout | None = None,
     ) -> None:
-        rows = [(token.text, token.count, token.born) for token in vocabulary]
-        self._set_up(rows, recipe, report, layout)
+        columns = columns_of((token.text, token.count, token.born) for token in vocabulary)
+        self._set_up(columns, recipe, report, layout)
 
     def _set_up(
         self,
-        rows: list[Row],
+        columns: Columns,
         recipe: Recipe,
         report: dict[str, Any] | None,
         layout: Layout | None,
     ) -> None:
-        super().__init__(rows, recipe, layout)
+        super().__init__(columns, recipe, layout)
         self.report = report or {}
         self._core = self._encoder()
         self._coder, self._special_coder = self._coders()
@@ -73,7 +74,7 @@ class Tokenizer(Vocabulary):
         counts = self._counts if any(self._counts) else range(len(self._counts), 0, -1)
         return _core.Encoder(
             self._texts,
-            list(counts),
+            counts,
             fewest=self.recipe.segmentation == "fewest",
             first_id=len(self.special_tokens),
             ids=[*self.layout.bytes, *self.layout.entries] if self.layout else [],
@@ -99,12 +100,12 @@ class Tokenizer(Vocabulary):
         return _core.Decoder(self._core, list(others), texts, special, self._ids.prefix)
 
     def _refuse_bad_entries(self) -> None:
-        for place, state in enumerate(self._core.states().tolist()):
-            if state:
-                why = (
-                    "its text encodes to other tokens" if state == 1 else "its parts rank after it"
-                )
-                raise ValueError(f"token {place} ({self._texts[place]!r}) can never be used: {why}")
+        place = self._core.first_bad()
+        if place is None:
+            return
+        unmade = self._core.states()[place] == 1
+        why = "its text encodes to other tokens" if unmade else "its parts rank after it"
+        raise ValueError(f"token {place} ({self._texts[place]!r}) can never be used: {why}")
 
     # --- Encoding
 
@@ -281,7 +282,7 @@ class Tokenizer(Vocabulary):
         layout = self._ids.with_special(range(self.vocab_size, size))
         special = (*self.recipe.special_tokens, *texts)
         recipe = replace(self.recipe, special_tokens=special, vocab_size=size)
-        return type(self)._of_rows(self._rows(), recipe, self.report, layout)
+        return type(self)._of_columns(self._columns, recipe, self.report, layout)
 
     # --- Files
 
@@ -303,7 +304,7 @@ class Tokenizer(Vocabulary):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON file that holds everything, whole or not at all."""
-        write_document(Path(path), self._rows(), self.recipe, self.report, self.layout)
+        write_document(Path(path), self._columns, self.recipe, self.report, self.layout)
 
     def export(
         self,
@@ -330,7 +331,11 @@ class Tokenizer(Vocabulary):
         """Read a file that `save` wrote, or a folder that `export` wrote. Refuses a damaged file
         and one of a later version."""
         with naming(path):
-            return cls._of_rows(*read_document(Path(path)))
+            data = read_file(find_file(path, FILE))
+            with contextlib.suppress(ValueError):  # `read_document` says what is wrong
+                if written := read_written(data):
+                    return cls._of_columns(*written)
+            return cls._of_columns(*read_document(data))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -338,22 +343,24 @@ class Tokenizer(Vocabulary):
         return cls.load(path)
 
     @classmethod
-    def _of_rows(
+    def _of_columns(
         cls,
-        rows: list[Row],
+        columns: Columns,
         recipe: Recipe,
         report: dict[str, Any],
         layout: Layout | None = None,
     ) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._set_up(rows, recipe, report, layout)
+        tokenizer._set_up(columns, recipe, report, layout)
         return tokenizer
 
-    def _rows(self) -> list[Row]:
-        return list(zip(self._texts, self._counts, self._births, strict=True))
+    @classmethod
+    def _of_rows(cls, rows: list[tuple[str, int, Birth]], *rest: Any) -> Tokenizer:
+        """Older pickles call this."""
+        return cls._of_columns(columns_of(rows), *rest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self)._of_rows, (self._rows(), self.recipe, self.report, self.layout))
+        return (type(self)._of_columns, (self._columns, self.recipe, self.report, self.layout))
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"
