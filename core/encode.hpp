@@ -149,9 +149,9 @@ using Ids = Numbers;
 
 // Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
 // order and on any thread, where ids[i] belong to text first + i. The calling thread also calls
-// collect(), as often as in_parallel does.
-template <class Ready, class Collect>
-void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Ready ready,
+// collect(), as often as in_parallel does. The encoder may be one that cuts (cutting.hpp).
+template <class Coder, class Ready, class Collect>
+void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready ready,
                 Collect collect) {
   constexpr size_t kPortion = 1 << 17;  // bytes: `ready` is called once for many short texts
   std::vector<size_t> ends{0};
@@ -173,8 +173,8 @@ void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Read
 
 // How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
 // there are none.
-inline Counts usage(const Encoder& encoder, const Texts& texts, size_t threads,
-                    const Counts& weights) {
+template <class Coder>
+Counts usage(const Coder& encoder, const Texts& texts, size_t threads, const Counts& weights) {
   Counts uses(encoder.end_id());
   std::mutex lock;
   const auto add = [&](size_t first, const std::vector<Ids>& ids) {
@@ -198,15 +198,6 @@ inline std::vector<std::pair<size_t, size_t>> offsets(const Encoder& encoder, st
     places.emplace_back(first, chars);
   }
   return places;
-}
-
-inline std::string decode(const Encoder& encoder, const Ids& ids) {
-  std::string bytes;
-  for (const uint32_t id : ids) {
-    if (!encoder.knows(id)) throw std::out_of_range("no token has the id " + std::to_string(id));
-    bytes += encoder.bytes_of(id);
-  }
-  return bytes;
 }
 
 }  // namespace supratok

@@ -39,10 +39,7 @@ class Merges {
     joins_.clear(slots);
     maybe_joined_.assign(slots / 16, 0);  // 4 bits a slot
     lowest_.assign(1 << 16, kNone);
-    for (uint32_t e = 0; e < entries.texts.size(); ++e) {
-      const std::string& text = entries.texts[e];
-      pieces[e].prefix = entries.longest(text.data(), text.data() + text.size() - 1);
-    }
+    for (uint32_t e = 0; e < entries.texts.size(); ++e) pieces[e].prefix = entries.prefixes[e];
     ties() ? learn_parts<true>(entries) : learn_parts<false>(entries);
   }
 
@@ -97,26 +94,41 @@ class Merges {
   // In rank order: with the entries before it, an entry's text must encode to two of them.
   template <bool kTies>
   void learn_parts(const Entries& entries) {
-    Numbers tokens;
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
       breathe(e);
       const std::string& text = entries.texts[e];
       if (is_char(text)) continue;  // the alphabet has no parts
-      tokens.clear();
-      if (encode<true, kTies>(entries, text, e, tokens) != 2 || tokens[0] == kNone ||
-          tokens[1] == kNone) {
+      if (!find_parts<kTies>(entries, e)) {
         states[e] = formed_plainly<kTies>(entries, text) ? kOutOfOrder : kUnreachable;
         continue;
       }
-      pieces[e].left = tokens[0];
-      pieces[e].right = tokens[1];
-      const uint64_t hash = join_hash(tokens[0], tokens[1]);
+      const auto [left, right, prefix] = pieces[e];
+      const uint64_t hash = join_hash(left, right);
       joins_.add(hash, e);
       maybe_joined_[maybe_place(hash) / 64] |= uint64_t{1} << maybe_place(hash) % 64;
-      const size_t left_size = entries.sizes[tokens[0]];
+      const size_t left_size = entries.sizes[left];
       uint32_t& lowest = lowest_[border(text[left_size - 1], text[left_size])];
       lowest = std::min(lowest, rank<kTies>(e));
     }
+  }
+
+  // The two earlier entries that an entry's text encodes to, if they are two: by (2) the first
+  // that may be neighbours.
+  template <bool kTies>
+  bool find_parts(const Entries& entries, uint32_t e) {
+    const std::string_view text = entries.texts[e];
+    for (uint32_t left = usable<true>(pieces[e].prefix, e); left != kNone;
+         left = usable<true>(pieces[left].prefix, e)) {
+      const size_t border_at = entries.sizes[left];
+      const uint32_t right = entries.trie.find(text.substr(border_at));
+      if (right == kNone || right >= e || states[right] != kReachable) continue;
+      const uint32_t lowest = lowest_[border(text[border_at - 1], text[border_at])];
+      if (!fit<kTies>(left, right, lowest, kNone)) continue;
+      pieces[e].left = left;
+      pieces[e].right = right;
+      return true;
+    }
+    return false;
   }
 
   // The rule taken literally, for the few texts that the fast way does not settle.
