@@ -145,10 +145,15 @@ def cells(turns: Turns, size: int) -> dict[str, str]:
             found[name] = failed[0]
             continue
         speeds = sorted(size / 1e6 / run["seconds"] for run in runs)
-        found[name] = f"{median(speeds):.3g} ({speeds[0]:.3g}-{speeds[-1]:.3g})"
+        middle, low, high = map(rounded, (median(speeds), speeds[0], speeds[-1]))
+        found[name] = f"{middle} ({low}-{high})"
         if wrong := max(run["differ"] for run in runs):
             found[name] += f" differs: {wrong:,}"
     return found
+
+
+def rounded(speed: float) -> str:
+    return f"{speed:.3g}" if speed < 100 else f"{speed:,.0f}"
 
 
 class Programs:
