@@ -15,14 +15,15 @@ struct Entries {
   static constexpr size_t kMostBytes = 4096;  // of a token; encoding tries all of them at a place
 
   Entries(std::vector<std::string> list, const Counts& weights)
-      : texts(std::move(list)), sizes(texts.size()), trie({texts.begin(), texts.end()}, weights) {
+      : texts(std::move(list)), sizes(texts.size()),
+        trie({texts.begin(), texts.end()}, weights, &prefixes) {
     for (uint32_t e = 0; e < texts.size(); ++e) {
       const std::string& text = texts[e];
       if (text.empty()) throw std::invalid_argument("an empty token");
       if (text.size() > kMostBytes)
         throw std::invalid_argument("a token of " + std::to_string(text.size()) +
                                     " bytes: at most " + std::to_string(kMostBytes));
-      if (trie.find(text) != e)
+      if (prefixes[e] != kNone && texts[prefixes[e]].size() == text.size())
         throw std::invalid_argument("the token '" + text + "' is listed twice");
       if (e && is_char(text) && !is_char(texts[e - 1]))
         throw std::invalid_argument("the character '" + text + "' must rank before all tokens");
@@ -39,6 +40,7 @@ struct Entries {
 
   std::vector<std::string> texts;
   std::vector<uint16_t> sizes;  // in bytes: small, because it is read most
+  Numbers prefixes;             // the longest other entry that each begins with, or kNone
   Trie trie;
 };
 

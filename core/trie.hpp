@@ -83,9 +83,12 @@ class Trie {
 
   // The value of a string is its place in `strings`; of equal strings the first counts, and an
   // empty one is left out. Strings of great weight, met often, are laid close together: the trie
-  // is larger than a fast cache, so this decides its speed, and nothing else.
-  Trie(const Texts& strings, const Counts& weights) {
+  // is larger than a fast cache, so this decides its speed, and nothing else. `prefixes`, if asked
+  // for, get by string the longest other one that it begins with, or kNone; of equal ones the
+  // first.
+  Trie(const Texts& strings, const Counts& weights, Numbers* prefixes = nullptr) {
     if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
+    if (prefixes) prefixes->assign(strings.size(), kNone);
     const Numbers order = sorted_places(strings);
     std::string bytes;  // of the sorted strings, end to end: neighbours are read together
     std::vector<size_t> begins;
@@ -105,19 +108,22 @@ class Trie {
       bool operator<(const Range& other) const { return weight < other.weight; }
     };
     TrieSlots slots;
+    // The heaviest node comes next; below a node with few strings, whole branches are laid at once.
+    constexpr uint32_t kFew = 16;
     std::priority_queue<Range> open;
-    open.push({kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
+    std::vector<Range> branch{
+        {kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()}};
     std::vector<unsigned char> labels;
     Numbers starts;
     fit(slots);
-    Range top{};
-    bool chain = false;  // the next node is the only child of this one, and weighs as much
-    for (size_t step = 0; chain || !open.empty(); breathe(++step)) {
-      if (!chain) top = open.top(), open.pop();
-      auto [node, begin, end, depth, weight] = top;
-      chain = false;
+    for (size_t step = 0; !branch.empty() || !open.empty(); breathe(++step)) {
+      if (branch.empty()) branch.push_back(open.top()), open.pop();
+      auto [node, begin, end, depth, weight] = branch.back();
+      branch.pop_back();
       for (; begin < end && begins[begin + 1] - begins[begin] == depth; ++begin) {
-        if (depth == 0 || ends_at(node)) continue;
+        if (depth == 0) continue;
+        if (prefixes) (*prefixes)[order[begin]] = longest_[node];
+        if (ends_at(node)) continue;
         links_[node] |= 1u << 8;
         longest_[node] = order[begin];
       }
@@ -132,16 +138,17 @@ class Trie {
       }
       starts.push_back(end);
       const uint32_t base = slots.place(labels);
-      fit(slots);
+      if (slots.size() > links_.size()) fit(slots);
       links_[node] |= base << 9;
-      chain = labels.size() == 1 && weight_before[end] - weight_before[begin] == weight;
+      // An only child weighs as much, so it is next.
+      const bool few = end - begin <= kFew || labels.size() == 1;
       for (size_t i = 0; i < labels.size(); ++i) {
         const uint32_t child = base ^ labels[i];
         links_[child] = labels[i];
         longest_[child] = longest_[node];
-        top = {child, starts[i], starts[i + 1], depth + 1,
-               weight_before[starts[i + 1]] - weight_before[starts[i]]};
-        if (!chain) open.push(top);
+        const Range next{child, starts[i], starts[i + 1], depth + 1,
+                         weight_before[starts[i + 1]] - weight_before[starts[i]]};
+        few ? branch.push_back(next) : open.push(next);
       }
     }
     label_unused(slots);
