@@ -7,7 +7,7 @@ from typing import Any
 
 _COLUMNS = (
     "ids", "type_ids", "offsets", "attention_mask", "special_tokens_mask", "n_sequences", "tokens",
-    "word_ids", "sequence_ids", "words",
+    "word_ids", "sequence_ids",
 )  # fmt: skip
 
 
@@ -34,12 +34,14 @@ def columns(batch: Any) -> dict[str, Any]:
     }
 
 
-def outcome(call: Any) -> Any:
+def outcome(call: Any, *args: Any, **options: Any) -> Any:
     """What a call returns, or the error that it raises."""
     try:
-        batch = call()
+        batch = call(*args, **options)
     except BaseException as error:  # the crate's panics are no Exceptions
         if isinstance(error, (KeyboardInterrupt, SystemExit)):
             raise
         return type(error).__name__, str(error)
+    if isinstance(batch, list):
+        return list(map(facts, batch))
     return columns(batch), list(map(facts, batch.encodings))

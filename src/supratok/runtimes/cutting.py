@@ -31,24 +31,30 @@ class Cutter:
         stages = ([t.content for t, _ in tokens if t.normalized == late] for late in (False, True))
         self._stages = [pattern for some in stages if (pattern := _any_of(some))]
 
-    def cut(self, text: str, special_as_text: bool) -> list[Part] | None:
-        """The parts of a text, none of them empty; None if `tokenizers` must cut it."""
-        if not any(char in text for char in self._first):
-            return [(text, None)] if text else []
+    def cut(self, text: str, special_as_text: bool) -> str | list[Part] | None:
+        """The parts of a text, none of them empty; the text itself if no added token can be in it;
+        None if `tokenizers` must cut it."""
+        if not text:
+            return []
+        for char in self._first:
+            if char in text:
+                break
+        else:
+            return text
         if self._odd and self._odd.search(text):
             return None
-        parts: list[Part] = [(text, None)] if text else []
+        parts: list[Part] = [(text, None)]
         for pattern in self._stages:
-            parts = [
-                part
-                for stretch, id in parts
-                for part in ([(stretch, id)] if id is not None else
-                             self._cut(pattern, stretch, special_as_text))
-            ]  # fmt: skip
-        return parts
+            if pattern.search(text):
+                parts = [part for one in parts for part in self._cut(pattern, one, special_as_text)]
+        return text if len(parts) == 1 and parts[0][1] is None else parts
 
-    def _cut(self, pattern: re.Pattern[str], text: str, special_as_text: bool) -> Iterable[Part]:
+    def _cut(self, pattern: re.Pattern[str], part: Part, special_as_text: bool) -> Iterable[Part]:
         """A special token that counts as text hides the tokens that begin inside it."""
+        text, id = part
+        if id is not None:
+            yield part
+            return
         place = 0
         for match in pattern.finditer(text):
             if special_as_text and match[0] in self._special:

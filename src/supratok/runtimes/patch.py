@@ -24,6 +24,7 @@ from ..tokenizer.file import FILE
 _NAME = "_supratok"  # of our encoder, in the tokenizer's __dict__
 _lock = threading.Lock()
 _originals: list[tuple[type, str, Any]] = []  # what the patch replaced
+_patch = object()  # this patch: what an earlier one took may have changed since
 
 
 class NotTakenWarning(UserWarning):
@@ -40,15 +41,15 @@ def patch_transformers() -> None:
     """
     transformers = package("transformers", "verify")
     inner = package("tokenizers", "verify").Tokenizer
+    global _patch
     with _lock:
         if _originals:
             return
+        _patch = object()
         _replace(transformers.PreTrainedTokenizerFast, "__init__", _loading)
         _replace(inner, "__setstate__", _copying)
-        for name, call in (("encode", _encode), ("encode_batch", _encode_batch),
-                           ("encode_batch_fast", _encode_batch_fast)):  # fmt: skip
-            if hasattr(inner, name):
-                _replace(inner, name, functools.partial(_encoding, call))
+        for name, call in (("encode", _encode), ("encode_batch", _encode_batch)):
+            _replace(inner, name, functools.partial(_encoding, call))
         for name in ("add_tokens", "add_special_tokens"):
             _replace(inner, name, _adding)
         for name in ("train", "train_from_iterator"):
@@ -82,7 +83,7 @@ def _take(tokenizer: Any, file: str | os.PathLike[str] | None = None, state: byt
     from .taken import Taken
 
     try:
-        tokenizer.__dict__[_NAME] = Taken(model_of(tokenizer, state))
+        tokenizer.__dict__[_NAME] = Taken(model_of(tokenizer, state), _patch)
     except Refused as why:
         tokenizer.__dict__.pop(_NAME, None)
         if file is not None and Path(file).with_name(FILE).exists():
@@ -144,7 +145,7 @@ def _encoding(call: Callable[..., Any], original: Any) -> Any:
     @functools.wraps(original)
     def encode(self: Any, *args: Any, **options: Any) -> Any:
         taken = self.__dict__.get(_NAME)
-        if taken is None:
+        if taken is None or taken.patch is not _patch:
             return original(self, *args, **options)
         try:
             made = call(taken, self, *args, **options)
@@ -163,7 +164,9 @@ def _encode(
     taken: Any, tokenizer: Any, sequence: Any, pair: Any = None, is_pretokenized: bool = False,
     add_special_tokens: bool = True,
 ) -> Any:  # fmt: skip
-    texts = [sequence] if pair is None else [sequence, pair]
+    if pair is None and type(sequence[0] if is_pretokenized and sequence else sequence) is not str:
+        return None  # two texts are no text
+    texts = sequence if pair is None else (sequence, pair)
     made = taken.encode(tokenizer, [texts], is_pretokenized, add_special_tokens)
     return None if made is None else made[0]
 
@@ -173,10 +176,3 @@ def _encode_batch(
     add_special_tokens: bool = True,
 ) -> Any:  # fmt: skip
     return taken.encode(tokenizer, input, is_pretokenized, add_special_tokens)
-
-
-def _encode_batch_fast(
-    taken: Any, tokenizer: Any, input: Any, is_pretokenized: bool = False,
-    add_special_tokens: bool = True,
-) -> Any:  # fmt: skip
-    return taken.encode(tokenizer, input, is_pretokenized, add_special_tokens, bare=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tokenizers import Encoding, Tokenizer
 from tokenizers.models import BPE
 from tokenizers.processors import TemplateProcessing
+
+from .model import Refused, state_of
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,7 @@ class Piece:
     sequence: int
     type_id: int
     ids: tuple[int, ...] = ()
-
-
-class Unsupported(ValueError):
-    """Settings that are left to `tokenizers`, with the reason."""
+    tokens: tuple[str, ...] = ()
 
 
 @functools.lru_cache(maxsize=64)
@@ -35,7 +34,7 @@ def template(state: bytes, pair: bool, special: bool) -> tuple[Piece, ...]:
         return (Piece(0, 0), Piece(1, 1)) if pair else (Piece(0, 0),)
     document = json.loads(state)
     if document["type"] != "TemplateProcessing":
-        raise Unsupported(f"its post-processor is {document['type']}")
+        raise Refused(f"its post-processor is {document['type']}")
     known = document["special_tokens"]
     pieces = []
     for part in document["pair" if pair else "single"]:
@@ -43,41 +42,43 @@ def template(state: bytes, pair: bool, special: bool) -> tuple[Piece, ...]:
         if kind == "Sequence":
             pieces.append(Piece("AB".index(piece["id"]), piece["type_id"]))
         elif special:
-            pieces.append(Piece(-1, piece["type_id"], tuple(known[piece["id"]]["ids"])))
+            own = known[piece["id"]]
+            pieces.append(Piece(-1, piece["type_id"], tuple(own["ids"]), tuple(own["tokens"])))
     if sorted(p.sequence for p in pieces if p.sequence >= 0) != list(range(1 + pair)):
-        raise Unsupported("its post-processor repeats or omits a text")
+        raise Refused("its post-processor repeats or omits a text")
     return tuple(pieces)
 
 
-@dataclass(frozen=True)
 class Settings:
-    """The settings of a tokenizer at the time of a call."""
+    """The settings of a tokenizer at the time of a call. `special`: add_special_tokens."""
 
-    post_processor: bytes
-    truncation: dict[str, Any] | None
-    padding: dict[str, Any] | None
-    special: bool  # add_special_tokens
+    def __init__(self, tokenizer: Any, special: bool) -> None:
+        self.truncation: dict[str, Any] | None = tokenizer.truncation
+        self.padding: dict[str, Any] | None = tokenizer.padding
+        self._special, self._post_processor = special, state_of(tokenizer.post_processor)
+        self._pieces: dict[bool, tuple[tuple[Piece, ...], int]] = {}
 
-    def pieces(self, pair: bool) -> tuple[Piece, ...]:
-        return template(self.post_processor, pair, self.special)
+    def pieces(self, pair: bool) -> tuple[tuple[Piece, ...], int]:
+        """The parts of a template, and how many special tokens it adds."""
+        found = self._pieces.get(pair)
+        if found is None:
+            pieces = template(self._post_processor, pair, self._special)
+            found = self._pieces[pair] = (pieces, sum(len(piece.ids) for piece in pieces))
+        return found
 
-    def kept(self, lengths: list[int], pair: bool) -> list[tuple[int, int]] | None:
-        """Which tokens of each text stay; None if `tokenizers` must decide, or refuse."""
-        whole = [(0, length) for length in lengths]
-        limit = self.truncation
-        if limit is None:
-            return whole
-        room = limit["max_length"] - sum(len(piece.ids) for piece in self.pieces(pair))
-        if room < 1:
+    def kept(self, lengths: list[int]) -> list[tuple[int, int]] | Literal[False] | None:
+        """Which tokens of each text stay; None: all; False: `tokenizers` must decide, or refuse."""
+        pair, limit = len(lengths) > 1, self.truncation
+        _, around = self.pieces(pair)  # also without a limit: it refuses what it does not know
+        if limit is None or sum(lengths) <= limit["max_length"] - around:
             return None
-        if sum(lengths) <= room:
-            return whole
-        sizes = _sizes(lengths, room, limit["strategy"])
+        room = limit["max_length"] - around
+        sizes = _sizes(lengths, room, limit["strategy"]) if room > 0 else None
         if sizes is None or any(
             size < length and limit["stride"] >= size
             for size, length in zip(sizes, lengths, strict=True)
         ):
-            return None
+            return False
         if limit["direction"] == "left":
             return [(length - s, length) for s, length in zip(sizes, lengths, strict=True)]
         return [(0, size) for size in sizes]
@@ -95,10 +96,10 @@ class Settings:
     def _twin(self) -> Any:
         """A tokenizer without a vocabulary and with these settings, but the padding."""
         twin = Tokenizer(BPE())
-        if self.post_processor:
+        if self._post_processor:
             twin.post_processor = TemplateProcessing(single="$A", pair="$A $B", special_tokens=[])
             processor = twin.post_processor
-            processor.__setstate__(self.post_processor)
+            processor.__setstate__(self._post_processor)
             twin.post_processor = processor
         if self.truncation:
             twin.enable_truncation(**self.truncation)
@@ -111,7 +112,7 @@ class Settings:
             encoding = Encoding()
             encoding.__setstate__(json.dumps(column).encode())
             raw.append(encoding)
-        made = self._twin.post_process(*raw, add_special_tokens=self.special)
+        made = self._twin.post_process(*raw, add_special_tokens=self._special)
         if self.padding is not None:
             names = ("direction", "pad_id", "pad_type_id", "pad_token")
             made.pad(length, **{name: self.padding[name] for name in names})

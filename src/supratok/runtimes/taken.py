@@ -6,10 +6,10 @@ import os
 from typing import Any
 
 from ..common.threads import usable_threads
-from .cutting import Cutter
-from .encoding import Encoding, Sequence
-from .model import Model, Refused, state_of
-from .settings import Settings, Unsupported
+from .cutting import Cutter, Part
+from .encoding import Encoding, Maker, Sequence
+from .model import Model, Refused
+from .settings import Settings
 
 _LISTS = (list, tuple)
 _OFF = ("off", "false", "f", "no", "n", "0")  # how TOKENIZERS_PARALLELISM forbids threads
@@ -19,108 +19,103 @@ class Taken:
     """The encoder of one tokenizer, and its added tokens. It holds no reference to the tokenizer,
     which holds it."""
 
-    def __init__(self, model: Model) -> None:
-        self.model = model
-        self._cutter: Cutter | None = None
+    def __init__(self, model: Model, patch: object) -> None:
+        self.model, self.patch = model, patch
+        self._added = 0  # how often tokens were added
+        self._cutter: tuple[int, Cutter] | None = None
 
     def forget_added(self) -> None:
         """After tokens were added."""
-        self._cutter = None
+        self._added += 1
 
     def encode(
-        self, tokenizer: Any, inputs: Any, cut: bool, special: bool, bare: bool = False
-    ) -> list[Any] | None:
+        self, tokenizer: Any, inputs: Any, cut: bool, special: bool
+    ) -> list[Encoding] | None:
         """The encodings of the inputs, texts or pairs, `cut` into words or not; None if
         `tokenizers` itself must encode them. Raises Refused if it must do so from now on."""
         if not self.model.still_fits(tokenizer):
             raise Refused("its normalizer, pre-tokenizer or model was changed")
-        texts = _texts(inputs, cut)
-        if not texts:
+        if type(inputs) not in _LISTS or not inputs:
             return None
-        settings = Settings(
-            state_of(tokenizer.post_processor), tokenizer.truncation, tokenizer.padding, special
-        )
-        self._cutter = self._cutter or Cutter(
-            tokenizer.get_added_tokens_decoder(), bool(self.model.prefix)
-        )
-        made = self._sequences(texts, self._cutter, tokenizer.encode_special_tokens)
-        return made and self._encodings(made, settings, bare)
-
-    def _sequences(
-        self, texts: list[list[Any]], cutter: Cutter, special_as_text: bool
-    ) -> list[list[Sequence]] | None:
-        """The texts with their ids: all stretches between added tokens in one batch."""
-        sequences = list[list[Sequence]]()
-        for one in texts:
-            made = [_cut(text, cutter, special_as_text) for text in one]
-            if None in made:
+        reader = _Reader(self._cutter_of(tokenizer), tokenizer.encode_special_tokens, cut)
+        batch = list[tuple[Sequence, ...]]()
+        for one in inputs:
+            sequences = reader.read(one)
+            if sequences is None:
                 return None
-            sequences.append([sequence for sequence in made if sequence])
-        flat = [sequence for some in sequences for sequence in some]
-        stretches = [text for some in flat for text, id in some.parts if id is None]
+            batch.append(sequences)
+        self._fill(batch)
+        return _encodings(batch, Maker(self.model, Settings(tokenizer, special)))
+
+    def _cutter_of(self, tokenizer: Any) -> Cutter:
+        """Made anew after tokens were added, in whatever thread."""
+        added, known = self._added, self._cutter
+        if known is None or known[0] != added:
+            cutter = Cutter(tokenizer.get_added_tokens_decoder(), bool(self.model.prefix))
+            known = self._cutter = added, cutter
+        return known[1]
+
+    def _fill(self, batch: list[tuple[Sequence, ...]]) -> None:
+        """Give each text its ids: the stretches of all in one batch."""
+        stretches = [text for some in batch for one in some for text in one.stretches()]
         encoded = iter(self.model.encode(stretches, _threads()))
-        for sequence in flat:
-            sequence.take(encoded)
-        return sequences
+        for some in batch:
+            for sequence in some:
+                sequence.take(encoded)
 
-    def _encodings(
-        self, batch: list[list[Sequence]], settings: Settings, bare: bool
-    ) -> list[Encoding] | None:
-        made = list[Encoding]()
-        for sequences in batch:
-            try:
-                kept = settings.kept([len(text.ids) for text in sequences], len(sequences) > 1)
-            except Unsupported as error:
-                raise Refused(str(error)) from error
-            if kept is None:
+
+def _encodings(batch: list[tuple[Sequence, ...]], maker: Maker) -> list[Encoding] | None:
+    """The encodings, cut to a length and padded; None if `tokenizers` must do it."""
+    settings = maker.settings
+    made = list[Encoding]()
+    for sequences in batch:
+        kept = settings.kept([len(text.ids) for text in sequences])
+        if kept is False:
+            return None
+        made.append(Encoding(maker, sequences, kept))
+    if settings.padding is not None:
+        length = settings.padded(max(map(len, made)))
+        for encoding in made:
+            encoding.pad_to(length)
+    return made
+
+
+class _Reader:
+    """Reads the inputs of a call, `cut` into words or not."""
+
+    def __init__(self, cutter: Cutter, special_as_text: bool, cut: bool) -> None:
+        self._cutter, self._special_as_text, self._cut = cutter, special_as_text, cut
+
+    def read(self, one: Any) -> tuple[Sequence, ...] | None:
+        """Its one or two texts; None if one is not plain text, or not for us."""
+        if self._is_text(one):
+            first = self._sequence(one)
+            return None if first is None else (first,)
+        if type(one) not in _LISTS or len(one) != 2 or not all(map(self._is_text, one)):
+            return None
+        found = tuple(sequence for text in one if (sequence := self._sequence(text)))
+        return found if len(found) == len(one) else None
+
+    def _is_text(self, text: Any) -> bool:
+        if not self._cut:
+            return type(text) is str
+        return type(text) in _LISTS and all(type(word) is str for word in text)
+
+    def _sequence(self, text: Any) -> Sequence | None:
+        if not self._cut:
+            parts = self._cutter.cut(text, self._special_as_text)
+            return None if parts is None else Sequence(parts)
+        every, words = list[Part](), list[int]()
+        for number, word in enumerate(text):
+            parts = self._cutter.cut(word, self._special_as_text)
+            if parts is None:
                 return None
-            made.append(Encoding(self.model, settings, sequences, kept, bare))
-        if settings.padding is not None and made:
-            length = settings.padded(max(map(len, made)))
-            for encoding in made:
-                encoding.pad_to(length)
-        return made
-
-
-def _texts(inputs: Any, cut: bool) -> list[list[Any]] | None:
-    """Of each input its one or two texts; None if one is not plain text."""
-    if type(inputs) not in _LISTS:
-        return None
-    found = []
-    for one in inputs:
-        if _is_text(one, cut):
-            found.append([one])
-        elif (
-            type(one) in (list, tuple) and 0 < len(one) <= 2 and all(_is_text(t, cut) for t in one)
-        ):
-            found.append(list(one))
-        else:
-            return None
-    return found
-
-
-def _is_text(text: Any, cut: bool) -> bool:
-    if not cut:
-        return type(text) is str
-    return type(text) in _LISTS and all(type(word) is str for word in text)
-
-
-def _cut(text: Any, cutter: Cutter, special_as_text: bool) -> Sequence | None:
-    if isinstance(text, str):
-        parts = cutter.cut(text, special_as_text)
-        return None if parts is None else Sequence(parts)
-    every, words = [], []
-    for number, word in enumerate(text):
-        parts = cutter.cut(word, special_as_text)
-        if parts is None:
-            return None
-        every += parts
-        words += [number] * len(parts)
-    return Sequence(every, words)
+            every += [(parts, None)] if isinstance(parts, str) else parts
+            words += [number] * (len(every) - len(words))
+        return Sequence(every, words)
 
 
 def _threads() -> int:
-    """One where the user forbids `tokenizers` more, or there is one."""
-    return (
-        1 if os.environ.get("TOKENIZERS_PARALLELISM", "").lower() in _OFF else usable_threads(None)
-    )
+    """All cores, or one where the user forbids `tokenizers` to use more."""
+    forbidden = os.environ.get("TOKENIZERS_PARALLELISM", "").lower() in _OFF
+    return usable_threads(1 if forbidden else None)
