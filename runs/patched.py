@@ -9,6 +9,7 @@ the ways below. `--tokenizer FILE` takes finished tokenizers instead.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import time
 from collections.abc import Callable, Iterator
@@ -161,9 +162,8 @@ def main(arguments: list[str] | None = None) -> None:
         tokenizer, folder = Tokenizer.load(path), args.out / path.stem
         if not folder.exists():
             tokenizer.export(folder, ["huggingface"], **ROLES)
-        figures = rows.get(
-            asked, lambda folder=folder: measure(folder, corpora, args.lines, document)
-        )
+        compute = functools.partial(measure, folder, corpora, args.lines, document)
+        figures = rows.get(asked, compute)
         cells.append(table_line(tokenizer, figures))
         versions = "transformers {}, tokenizers {}".format(*figures["versions"])
     notes = [

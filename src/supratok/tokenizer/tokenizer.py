@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from ..formats.export import Exported
     from .display import Shown
+    from .stream import DecodeStream
 
     Ids = Sequence[int] | NDArray[np.integer[Any]]
 
@@ -264,6 +265,22 @@ class Tokenizer(Vocabulary):
             return data
         begin = sum(len(others[id]) for id in itertools.takewhile(special.__contains__, ids))
         return data[:begin] + data[begin:].removeprefix(b" ")
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """Decode ids as they come: `step` returns the text that is complete, `finish` the rest.
+
+        >>> stream = tokenizer.decode_stream()      # doctest: +SKIP
+        >>> text = "".join(map(stream.step, ids)) + stream.finish()      # doctest: +SKIP
+        """
+        from .stream import DecodeStream  # here, since only models that generate need it
+
+        others = self._names.unencoded
+
+        def bytes_of(id: int) -> bytes:
+            return others[id] if id in others else self._decode_ordinary([id])
+
+        special, prefix = frozenset(self._ids.special), self._prefix.encode()
+        return DecodeStream(bytes_of, special, skip_special_tokens, prefix)
 
     def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
         ids = list(ids)
