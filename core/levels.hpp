@@ -67,16 +67,29 @@ class Levels {
     encode_words(text, out);
     join(out, start);
   }
-  // The same by level 1 alone.
+  // The same by level 1 alone. After a block of 64 bytes with many parts, or with none that is a
+  // token, it makes no cut for a while: this is no text of words, and is encoded faster as a whole.
   void encode_words(std::string_view text, Numbers& out) const {
     size_t start = 0;  // of the part
     const auto add = [&](size_t end) {
-      encode_part(text, start, end - start, out);
+      const bool known = encode_part(text, start, end - start, out);
       start = end;
+      return known;
     };
-    for (size_t from = 1, blocks = 0; from < text.size(); from += 64, breathe(++blocks)) {
-      uint64_t found = cuts_before(text.data() + from, std::min<size_t>(64, text.size() - from));
-      for (; found; found &= found - 1) add(from + static_cast<size_t>(std::countr_zero(found)));
+    for (size_t from = 1, whole = 0; from < text.size(); from += 64) {
+      const size_t size = std::min<size_t>(64, text.size() - from);
+      if (whole > 1) {
+        --whole;
+        continue;
+      }
+      uint64_t cuts = cuts_before(text.data() + from, size);
+      if (whole == 1) cuts = std::bit_floor(cuts);
+      int known = 0;
+      for (uint64_t left = cuts; left; left &= left - 1)
+        known += add(from + static_cast<size_t>(std::countr_zero(left)));
+      const int parts = std::popcount(cuts);
+      whole = whole == 0 && (parts > 24 || 2 * known <= parts) ? 16 : 0;
+      if (from % kPause < 64) breathe();
     }
     if (!text.empty()) add(text.size());
   }
@@ -107,6 +120,11 @@ class Levels {
     }
   }
 
+  // Of 9 bytes, between which there is no cut.
+  static bool is_beyond_ascii(const char* bytes) {
+    constexpr uint64_t kAll = 0x8080808080808080ull;
+    return (load<uint64_t>(bytes) & load<uint64_t>(bytes + 1) & kAll) == kAll;
+  }
   // A bit for each of up to 64 bytes: whether the text is cut before it. Without a branch to
   // mispredict, and in groups of 8, which the processor works on side by side.
   uint64_t cuts_before(const char* bytes, size_t count) const {
@@ -117,6 +135,7 @@ class Levels {
       return found;
     }
     for (size_t i = 0; i < 64; i += 8) {
+      if (is_beyond_ascii(bytes + i - 1)) continue;
       uint64_t group = 0;
       for (size_t k = 0; k < 8; ++k) group |= cut(i + k) << k;
       found |= group << i;
@@ -124,7 +143,8 @@ class Levels {
     return found;
   }
 
-  void encode_part(std::string_view text, size_t start, size_t size, Numbers& out) const {
+  // Whether it is one token.
+  bool encode_part(std::string_view text, size_t start, size_t size, Numbers& out) const {
     const std::string_view part = text.substr(start, size);
     const char* readable = part.data();  // up to 16 bytes
     char room[16];
@@ -140,13 +160,15 @@ class Levels {
     else if (size <= longest_)
       found = longer_.find(hash_bytes(part),
                            [&](uint32_t e) { return same_text(entries_.texts[e], part); });
-    if (found != FlatIndex::kNone)
-      out.push_back(found);
-    else if (is_char(part))
-      out.insert(out.end(), size, Entries::kNone);
-    else
+    if (found == FlatIndex::kNone) {
       encode_unknown(part, out);
+      return false;
+    }
+    out.push_back(found);
+    return true;
   }
+
+  static constexpr size_t kPause = 1 << 16;
 
   // Parts that are no token, each with its encoding: what a thread met last.
   struct Memory {

@@ -216,23 +216,24 @@ class Merges {
     }
     const char* const end = text.data() + text.size();
     const size_t start = out.size();
-    size_t fence = start;  // no token before this one can join the next
+    size_t fence = start;                  // no token before this one can join the next
+    uint32_t left = kNone, right = kNone;  // the last two that fitted: the same often come again
     size_t at = 0, pause = kPause;
     while (at < text.size()) {
       if (at >= pause) breathe(), pause = at + kPause;
       uint32_t token = entries.longest(text.data() + at, end);
       if (token == kNone) {
-        const size_t bytes = char_bytes(text[at]);
-        out.insert(out.end(), bytes, kNone);
+        for (const size_t next = at + char_bytes(text[at]); at < next; ++at) out.push_back(kNone);
         fence = out.size();
-        at += bytes;
         continue;
       }
       while (true) {
         const size_t next = at + entries.sizes[token];
         if (!(dead[next / 64] >> next % 64 & 1) &&
-            (out.size() == fence ||
+            (out.size() == fence || (out.back() == left && token == right) ||
              fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])], limit))) {
+          left = out.size() == fence ? kNone : out.back();
+          right = token;
           out.push_back(token);
           at = next;
           break;

@@ -45,14 +45,11 @@ class Phrases {
     const size_t end = all.size();
     size_t from = start, to = start;
     for (size_t blocks = 0; from < end; breathe(++blocks)) {
-      // Which of 64 tokens may be in a row with the next one: without a branch to mispredict.
       const size_t stop = std::min(from + 64, end);
-      uint64_t maybe = 0;
-      for (size_t i = from; i < stop && i + 1 < end; ++i)
-        maybe |= uint64_t{may_be_known(tokens[i], tokens[i + 1])} << (i - from);
+      uint64_t maybe = may_be_known(tokens + from, std::min(stop - from, end - from - 1));
       while (from < stop) {
         const size_t alone = maybe ? static_cast<size_t>(std::countr_zero(maybe)) : stop - from;
-        std::memmove(tokens + to, tokens + from, alone * sizeof *tokens);
+        if (to < from) std::memmove(tokens + to, tokens + from, alone * sizeof *tokens);
         from += alone;
         to += alone;
         if (from == stop) break;
@@ -89,6 +86,18 @@ class Phrases {
     while (slots_[i].key != key && slots_[i].key != kEmpty) i = (i + 1) & (slots_.size() - 1);
     slots_[i].key = key;
     return slots_[i];
+  }
+  // A bit for each of up to 64 tokens: whether it may be in a row with the next one. Without a
+  // branch to mispredict, but for 8 bytes one after the other.
+  uint64_t may_be_known(const uint32_t* tokens, size_t count) const {
+    uint64_t found = 0;
+    for (size_t i = 0; i < count; i += 8) {
+      const size_t stop = std::min(i + 8, count);
+      if (std::all_of(tokens + i, tokens + stop, [](uint32_t t) { return t == kNone; })) continue;
+      for (size_t k = i; k < stop; ++k)
+        found |= uint64_t{may_be_known(tokens[k], tokens[k + 1])} << k;
+    }
+    return found;
   }
   bool may_be_known(uint32_t left, uint32_t right) const {
     const size_t bit = hash(FlatCounts::pair(left, right)) >> known_shift_;
