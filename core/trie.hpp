@@ -161,6 +161,10 @@ class Trie {
     node = to;
     return true;
   }
+  // For many walks at once: the child of a link, if its label is the byte. A link is the base of a
+  // node << 9 | whether a string ends there << 8 | its label; a node without children has base 0.
+  uint32_t link(uint32_t node) const { return links_[node]; }
+  static uint32_t child(uint32_t link, uint32_t byte) { return (link >> 9) ^ byte; }
   // Whether a string ends at the node.
   bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
   // The longest string on the way to the node, or kNone.
