@@ -29,6 +29,7 @@ class Encoder {
       return;
     }
     merges_.learn(entries_, tied);
+    entries_.prefixes = {};  // the pieces have them
     Texts reachable(entries_.texts.begin(), entries_.texts.end());
     for (uint32_t e = 0; e < size(); ++e)
       if (states()[e] != kReachable) reachable[e] = {};
