@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fewest.hpp"
-#include "merges.hpp"
+#include "levels.hpp"
 #include "threads.hpp"
 
 namespace supratok {
@@ -30,21 +30,25 @@ class Encoder {
     }
     merges_.learn(entries_, tied);
     entries_.prefixes = {};  // the pieces have them
-    Texts reachable(entries_.texts.begin(), entries_.texts.end());
+    auto last = static_cast<uint32_t>(size());  // of the entries that are looked for in the trie
+    if (!merges_.ties()) {
+      const uint32_t phrase = Levels::first_phrase(entries_);
+      if (phrase >= size() / kPhrasesRankLast) levels_.emplace(entries_, merges_, last = phrase);
+    }
+    const auto keeps = [&](uint32_t e) { return e < last && states()[e] == kReachable; };
+    Texts kept(entries_.texts.begin(), entries_.texts.end());
     for (uint32_t e = 0; e < size(); ++e)
-      if (states()[e] != kReachable) reachable[e] = {};
-    if (std::find(reachable.begin(), reachable.end(), "") == reachable.end()) return;
-    entries_.trie = Trie(reachable, weights);  // unreachable entries never match
-    merges_.skip_unreachable();
+      if (!keeps(e)) kept[e] = {};
+    if (std::find(kept.begin(), kept.end(), "") == kept.end()) return;
+    entries_.trie = Trie(kept, weights);
+    merges_.keep(keeps);
   }
+  Encoder(const Encoder&) = delete;  // `levels_` refers to its members
 
   void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
     ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
-    if (fewest_)
-      fewest_->encode(entries_, text, true, ids);
-    else
-      merges_.encode(entries_, text, ids);
+    encode_entries(text, ids);
     // Each kNone becomes the byte at its place; then entries become ids.
     const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
     if (std::find(fresh.begin(), fresh.end(), kNone) != fresh.end()) {
@@ -61,26 +65,20 @@ class Encoder {
       for (uint32_t& id : fresh) id = ids_[id + 256];
   }
 
-  // Whether the rule is merges, and no two entries share a rank: then it can be applied in levels
-  // (levels.hpp), and this appends the entries that those before `limit` encode to; kNone: a byte.
-  bool has_levels() const { return !fewest_ && !merges_.ties(); }
-  void encode_before(std::string_view text, uint32_t limit, Numbers& entries) const {
-    merges_.encode_before(entries_, text, limit, entries);
-  }
-
   size_t count(std::string_view text) const {  // of tokens
     Scratch<uint32_t, 2> tokens(0);
     tokens.values.clear();
     return fewest_ ? fewest_->encode(entries_, text, false, tokens.values)
-                   : merges_.encode(entries_, text, tokens.values);
+                   : encode_entries(text, tokens.values);
   }
+  // The merges rule in two levels, where it is applied so; or nullptr.
+  const Levels* levels() const { return levels_ ? &*levels_ : nullptr; }
 
   // The bytes of an id that it knows: of an entry or a byte, not of a special token.
   std::string_view bytes_of(uint32_t id) const {
     const uint32_t place = place_of(id);
     return place < 256 ? std::string_view(&bytes_[place], 1) : entries_.texts[place - 256];
   }
-  std::string_view text_of(uint32_t entry) const { return entries_.texts[entry]; }
   bool knows(uint32_t id) const { return place_of(id) < 256 + size(); }
   // The largest id known, plus one.
   uint32_t end_id() const {
@@ -107,9 +105,24 @@ class Encoder {
     if (piece.left == kNone) return {};
     return std::pair(piece.left, piece.right);
   }
-  Numbers parts_without() const { return Fewest::parts_without(entries_); }
+  Numbers parts_without() const {
+    if (!fewest_) throw std::invalid_argument("an encoder by merges");
+    return Fewest::parts_without(entries_);
+  }
 
  private:
+  // Where fewer than one in so many entries rank before the first phrase, levels do not pay.
+  static constexpr size_t kPhrasesRankLast = 8;
+
+  // Appends entries, kNone for a byte; returns how many.
+  size_t encode_entries(std::string_view text, Numbers& out) const {
+    if (fewest_) return fewest_->encode(entries_, text, true, out);
+    if (!levels_) return merges_.encode(entries_, text, out);
+    const size_t start = out.size();
+    levels_->encode(text, out);
+    return out.size() - start;
+  }
+
   void number() {
     if (ids_.size() != 256 + size())
       throw std::invalid_argument("as many ids as bytes and entries");
@@ -126,6 +139,7 @@ class Encoder {
   Entries entries_;
   std::optional<Fewest> fewest_;  // or by merges
   Merges merges_;
+  std::optional<Levels> levels_;
   std::array<char, 256> bytes_;
   uint32_t first_id_;
   Numbers ids_;     // by place; empty: consecutive
