@@ -25,8 +25,8 @@ class Cutting {
   // What is left goes to `next`, or without one to the encoder.
   Cutting(const Encoder& encoder, const Cutting* next, const Texts& texts, Numbers ids,
           std::string_view prefix)
-      : encoder_(encoder), next_(next), trie_(texts, Counts(texts.size(), 1)), ids_(std::move(ids)),
-        prefix_(prefix) {
+      : encoder_(encoder), next_(next), trie_(texts, Counts(texts.size(), 1), Trie::sorted(texts)),
+        ids_(std::move(ids)), prefix_(prefix) {
     if (ids_.size() != texts.size()) throw std::invalid_argument("as many ids as texts");
     for (const std::string_view text : texts)
       if (!text.empty()) begins_[static_cast<unsigned char>(text[0])] = true;

@@ -20,11 +20,11 @@ class Encoder {
   // then of the entries. `tied` entries share a rank under the merges rule.
   Encoder(std::vector<std::string> entries, const Counts& weights, bool fewest, uint32_t first_id,
           Numbers ids, const Numbers& tied)
-      : entries_(std::move(entries), weights), merges_(size()), first_id_(first_id),
-        ids_(std::move(ids)) {
+      : entries_(std::move(entries)), merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
     if (!ids_.empty()) number();
     if (fewest) {
+      entries_.make_trie(weights, [](uint32_t) { return true; });
       fewest_.emplace(entries_);
       return;
     }
@@ -35,11 +35,7 @@ class Encoder {
       if (phrase >= size() / kPhrasesRankLast) levels_.emplace(entries_, merges_, last = phrase);
     }
     const auto keeps = [&](uint32_t e) { return e < last && states()[e] == kReachable; };
-    Texts kept(entries_.texts.begin(), entries_.texts.end());
-    for (uint32_t e = 0; e < size(); ++e)
-      if (!keeps(e)) kept[e] = {};
-    if (std::find(kept.begin(), kept.end(), "") == kept.end()) return;
-    entries_.trie = Trie(kept, weights);
+    entries_.make_trie(weights, keeps);
     merges_.keep(keeps);
   }
   Encoder(const Encoder&) = delete;  // `levels_` refers to its members
@@ -92,8 +88,7 @@ class Encoder {
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The same of an encoder of these entries, by merges, which need not be made.
   static std::vector<uint8_t> states_of(std::vector<std::string> list) {
-    const Counts weights(list.size(), 1);
-    const Entries entries(std::move(list), weights);
+    const Entries entries(std::move(list));
     Merges merges(entries.texts.size());
     merges.learn(entries, {});
     return std::move(merges.states);

@@ -120,7 +120,7 @@ class Merges {
     for (uint32_t left = usable(pieces[e].prefix, e); left != kNone;
          left = usable(pieces[left].prefix, e)) {
       const size_t border_at = entries.sizes[left];
-      const uint32_t right = entries.trie.find(text.substr(border_at));
+      const uint32_t right = entries.find(text.substr(border_at));
       if (right == kNone || right >= e || states[right] != kReachable) continue;
       const uint32_t lowest = lowest_[border(text[border_at - 1], text[border_at])];
       if (!fit<kTies>(left, right, lowest, kNone)) continue;
@@ -137,7 +137,7 @@ class Merges {
     Texts tokens;
     for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
       tokens.push_back(text.substr(i, char_bytes(text[i])));
-    const auto known = [&](std::string_view token) { return entries.trie.find(token); };
+    const auto known = [&](std::string_view token) { return entries.find(token); };
     while (tokens.size() > 1) {
       uint32_t lowest = kNone;
       size_t place = 0;

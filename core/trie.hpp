@@ -81,15 +81,13 @@ class Trie {
   static constexpr uint32_t kNone = 0x7fffffffu;
   static constexpr uint32_t kRoot = 0;
 
-  // The value of a string is its place in `strings`; of equal strings the first counts, and an
-  // empty one is left out. Strings of great weight, met often, are laid close together: the trie
-  // is larger than a fast cache, so this decides its speed, and nothing else. `prefixes`, if asked
-  // for, get by string the longest other one that it begins with, or kNone; of equal ones the
-  // first.
-  Trie(const Texts& strings, const Counts& weights, Numbers* prefixes = nullptr) {
+  Trie() = default;
+
+  // Of the strings at these places, which are sorted. The value of a string is its place; of equal
+  // ones the first counts. Strings of great weight, met often, are laid close together: the trie is
+  // larger than a fast cache, so this decides its speed, and nothing else.
+  Trie(const Texts& strings, const Counts& weights, const Numbers& order) {
     if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
-    if (prefixes) prefixes->assign(strings.size(), kNone);
-    const Numbers order = sorted_places(strings);
     std::string bytes;  // of the sorted strings, end to end: neighbours are read together
     std::vector<size_t> begins;
     for (const uint32_t s : order) {
@@ -121,9 +119,7 @@ class Trie {
       auto [node, begin, end, depth, weight] = branch.back();
       branch.pop_back();
       for (; begin < end && begins[begin + 1] - begins[begin] == depth; ++begin) {
-        if (depth == 0) continue;
-        if (prefixes) (*prefixes)[order[begin]] = longest_[node];
-        if (ends_at(node)) continue;
+        if (depth == 0 || ends_at(node)) continue;
         links_[node] |= 1u << 8;
         longest_[node] = order[begin];
       }
@@ -154,32 +150,10 @@ class Trie {
     label_unused(slots);
   }
 
-  // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
-  bool step(uint32_t& node, unsigned char byte) const {
-    const uint32_t to = (links_[node] >> 9) ^ byte;
-    if ((links_[to] & 0xff) != byte) return false;
-    node = to;
-    return true;
-  }
-  // For many walks at once: the child of a link, if its label is the byte. A link is the base of a
-  // node << 9 | whether a string ends there << 8 | its label; a node without children has base 0.
-  uint32_t link(uint32_t node) const { return links_[node]; }
-  static uint32_t child(uint32_t link, uint32_t byte) { return (link >> 9) ^ byte; }
-  // Whether a string ends at the node.
-  bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
-  // The longest string on the way to the node, or kNone.
-  uint32_t longest_at(uint32_t node) const { return longest_[node]; }
-  uint32_t find(std::string_view text) const {
-    uint32_t node = kRoot;
-    for (const char byte : text)
-      if (!step(node, static_cast<unsigned char>(byte))) return kNone;
-    return ends_at(node) ? longest_[node] : kNone;
-  }
-
- private:
   // The places of the strings, sorted; equal ones in order. Most differ in their first bytes.
-  static Numbers sorted_places(const Texts& strings) {
+  static Numbers sorted(const Texts& strings) {
     std::vector<std::pair<uint64_t, uint32_t>> keys;
+    keys.reserve(strings.size());
     for (const std::string_view string : strings) {
       uint64_t key = 0;
       for (size_t i = 0; i < 8; ++i)
@@ -196,6 +170,23 @@ class Trie {
     return places;
   }
 
+  // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
+  bool step(uint32_t& node, unsigned char byte) const {
+    const uint32_t to = (links_[node] >> 9) ^ byte;
+    if ((links_[to] & 0xff) != byte) return false;
+    node = to;
+    return true;
+  }
+  // For many walks at once: the child of a link, if its label is the byte. A link is the base of a
+  // node << 9 | whether a string ends there << 8 | its label; a node without children has base 0.
+  uint32_t link(uint32_t node) const { return links_[node]; }
+  static uint32_t child(uint32_t link, uint32_t byte) { return (link >> 9) ^ byte; }
+  // Whether a string ends at the node.
+  bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
+  // The longest string on the way to the node, or kNone.
+  uint32_t longest_at(uint32_t node) const { return longest_[node]; }
+
+ private:
   void fit(const TrieSlots& slots) {
     links_.resize(slots.size());
     longest_.resize(slots.size(), kNone);
