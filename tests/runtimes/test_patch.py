@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,14 @@ from tokenizers import AddedToken
 from transformers import AutoTokenizer
 
 import supratok
+from supratok import Tokenizer
 from supratok.common.packages import is_installed
 from supratok.formats.huggingface.document import Document
 from supratok.runtimes.patch import NotTakenWarning
 from supratok.runtimes.taken import Taken
 from texts import HOSTILE, PIECES, small_tokenizer
 
+RULES = ("merges", "fewest")
 ROLES = {"bos": "<s>", "eos": "</s>", "pad": "<pad>", "add_bos": True, "add_eos": True}
 WORDS = [*PIECES, "ᚠ", "🝮ᚠ", "<pad>", "</s>", "<mask>", "[X]", "[XY]", "Y]", "foo", "<", "s>",
          "<0x41>", "☃", " ", ""]  # fmt: skip
@@ -39,18 +42,20 @@ CHAT = "{% for m in messages %}<s>{{ m['content'] }}</s>{% endfor %}"
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Both rules with special tokens around each text; `cutting` needs a pre-tokenizer."""
-    where = tmp_path_factory.mktemp("patched")
-    special, made = ("<s>", "</s>", "<pad>"), {}
-    for name, rule, roles in (
-        ("merges", "merges", ROLES | {"chat_template": CHAT}),
-        ("fewest", "fewest", ROLES),
-        ("bare", "merges", {"pad": "<pad>"}),
-        ("cutting", "fewest", ROLES | {"unk": "<☃unk>"}),
+    """Both rules with special tokens around each text; `cutting` needs a pre-tokenizer, `prefix`
+    puts a space before each text."""
+    where, special = tmp_path_factory.mktemp("patched"), ("<s>", "</s>", "<pad>")
+    merges, fewest = (small_tokenizer(rule, special_tokens=special) for rule in RULES)
+    prefixed = replace(merges._ids, prefix=True)
+    for name, tokenizer, roles in (
+        ("merges", merges, ROLES | {"chat_template": CHAT}),
+        ("fewest", fewest, ROLES),
+        ("bare", merges, {"pad": "<pad>"}),
+        ("cutting", fewest, ROLES | {"unk": "<☃unk>"}),
+        ("prefix", Tokenizer(merges.vocabulary, merges.recipe, None, prefixed), ROLES),
     ):
-        made[name] = where / name
-        small_tokenizer(rule, special_tokens=special).export(where / name, ["huggingface"], **roles)
-    return made
+        tokenizer.export(where / name, ["huggingface"], **roles)
+    return {path.name: path for path in where.iterdir()}
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +134,7 @@ def some_options(rng: random.Random, words: bool) -> dict[str, Any]:
     return options | ({"split_special_tokens": True} if rng.random() < 0.3 else {})
 
 
-@pytest.mark.parametrize("name", ["merges", "fewest", "bare", "cutting"])
+@pytest.mark.parametrize("name", ["merges", "fewest", "bare", "cutting", "prefix"])
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.filterwarnings("ignore:`max_length` is ignored")
 def test_every_call_gives_the_same(
@@ -159,7 +164,7 @@ def test_every_call_gives_the_same(
     assert counting.answered > 100
 
 
-@pytest.mark.parametrize("name", ["merges", "fewest", "cutting"])
+@pytest.mark.parametrize("name", ["merges", "fewest", "cutting", "prefix"])
 def test_hostile_texts_give_the_same(folders: dict[str, Path], name: str) -> None:
     plain, patched = both(folders[name])
     for text in [*HOSTILE, *(a + b for a in HOSTILE for b in ("", " <s>", "🝮"))]:

@@ -125,10 +125,10 @@ class Model:
 
     def _spans(self, word: str) -> list[tuple[int, int]]:
         """The bytes of one character cover it; in a Unigram, those of all such neighbours cover
-        them all."""
+        them all. A prefix covers the first character."""
         ids, spans = self._core.encode_with_offsets(self.prefix + word)
         if self.prefix:
-            spans = [(max(0, start - 1), end - 1) for start, end in spans]
+            spans = [(max(0, start - 1), max(1, end - 1)) for start, end in spans]
         if not self._fewest or self._bytes.isdisjoint(ids):
             return spans
         found = list[tuple[int, int]]()

@@ -79,12 +79,12 @@ def _replace(owner: type, name: str, wrapped: Callable[[Any], Any]) -> None:
 def _take(tokenizer: Any, file: str | os.PathLike[str] | None = None, state: bytes = b"") -> None:
     """Give a `tokenizers.Tokenizer` our encoder, if it is of the right kind. `file`: where it comes
     from; beside one of ours, a refusal is worth a warning."""
-    from .model import Refused, model_of
+    from .model import model_of
     from .taken import Taken
 
     try:
         tokenizer.__dict__[_NAME] = Taken(model_of(tokenizer, state), _patch)
-    except Refused as why:
+    except Exception as why:  # whatever it is, the tokenizer works without us
         tokenizer.__dict__.pop(_NAME, None)
         if file is not None and Path(file).with_name(FILE).exists():
             _say(f"{file}: supratok does not encode for it: {why}")
@@ -151,7 +151,7 @@ def _encoding(call: Callable[..., Any], original: Any) -> Any:
             made = call(taken, self, *args, **options)
         except (TypeError, UnicodeEncodeError):  # the original says what is wrong
             made = None
-        except ValueError as why:
+        except Exception as why:
             self.__dict__.pop(_NAME, None)
             _say(f"supratok no longer encodes for this tokenizer: {why}")
             made = None
