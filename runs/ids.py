@@ -165,12 +165,14 @@ def forms_differ(core: _core.Encoder, texts: list[str], ids: list[list[int]], ha
     return wrong
 
 
-def check(number: int, texts: int, before: str | None) -> tuple[str, dict[str, Counter[str]]]:
+def check(
+    number: int, rules: list[str], texts: int, before: str | None
+) -> tuple[str, dict[str, Counter[str]]]:
     """The family of a vocabulary, and by rule what was compared."""
-    rng = random.Random(number)
     found: dict[str, Counter[str]] = {}
-    raw = made_vocabulary(rng, number)
-    for rule in RULES:
+    for rule in rules:
+        rng = random.Random(number)
+        raw = made_vocabulary(rng, number)
         vocabulary = settled(raw, rule, rng)
         given = vocabulary.arguments(fewest=rule == "fewest")
         core = _core.Encoder(**given)
@@ -189,17 +191,17 @@ def check(number: int, texts: int, before: str | None) -> tuple[str, dict[str, C
             "before": sum(a != b for a, b in zip(ids, theirs, strict=True)),
             "forms": forms_differ(core, strings, ids, hard=number % 100 == 0),
         })  # fmt: skip
-    return vocabulary.family, found
+    return raw.family, found
 
 
-def check_all(numbers: range, texts: int, before: str | None) -> Figures:
+def check_all(numbers: range, rules: list[str], texts: int, before: str | None) -> Figures:
     """What `check` finds, summed by family and rule; the numbers of vocabularies that differ."""
     sums = {
         f"{family} | {rule}": Counter[str]() for family in (*FAMILIES, OUTSIDE) for rule in RULES
     }
     differ = []
     for number in numbers:
-        family, found = check(number, texts, before)
+        family, found = check(number, rules, texts, before)
         for rule, counts in found.items():
             sums[f"{family} | {rule}"] += counts
             if counts["rule"] or counts["before"] or counts["forms"]:
@@ -207,9 +209,11 @@ def check_all(numbers: range, texts: int, before: str | None) -> Figures:
     return {"sums": {name: dict(counts) for name, counts in sums.items()}, "differ": differ}
 
 
-def shared(pool: ProcessPoolExecutor, numbers: range, texts: int, before: str | None) -> Figures:
+def shared(
+    pool: ProcessPoolExecutor, numbers: range, rules: list[str], texts: int, before: str | None
+) -> Figures:
     """The same by the processes of a pool."""
-    jobs = [pool.submit(check_all, numbers[i::8], texts, before) for i in range(8)]
+    jobs = [pool.submit(check_all, numbers[i::8], rules, texts, before) for i in range(8)]
     found = [job.result() for job in jobs]
     sums = {name: Counter[str]() for name in found[0]["sums"]}
     for name in sums:
@@ -223,6 +227,7 @@ def main(arguments: list[str] | None = None) -> None:
     add = parser.add_argument
     add("--vocabularies", type=int, default=100_000, help="how many (default: 100,000)")
     add("--texts", type=int, default=100, help="texts of each and each rule (default: 100)")
+    add("--rules", nargs="+", choices=RULES, default=list(RULES), help="default: both")
     add("--portion", type=int, default=1000, help="vocabularies of a row (default: 1000)")
     add("--processes", type=int, default=2, help="default: 2")
     add("--before", type=Path, metavar="PYTHON", help="an environment with another supratok")
@@ -236,11 +241,14 @@ def main(arguments: list[str] | None = None) -> None:
             numbers = range(first, min(first + args.portion, args.vocabularies))
             asked = {
                 "row": f"vocabularies {first} to {numbers[-1]}",
+                "rules": args.rules,
                 "texts": args.texts,
                 "before": before,
-                "rules": [code(("reference",)), *map(identity, SCRIPTS)],
+                "program": [code(("reference",)), *map(identity, SCRIPTS)],
             }
-            figures = rows.get(asked, functools.partial(shared, pool, numbers, args.texts, before))
+            figures = rows.get(
+                asked, functools.partial(shared, pool, numbers, args.rules, args.texts, before)
+            )
             differ += figures["differ"]
             for name, counts in figures["sums"].items():
                 total.setdefault(name, Counter()).update(counts)
