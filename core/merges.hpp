@@ -53,14 +53,14 @@ class Merges {
 
   // Appends entries, and kNone for each byte of a character outside the alphabet; returns how many.
   size_t encode(const Entries& entries, std::string_view text, Numbers& out) const {
-    return ties() ? encode<false, true>(entries, text, kNone, out)
-                  : encode<false, false>(entries, text, kNone, out);
+    return ties() ? encode<true>(entries, text, kNone, out)
+                  : encode<false>(entries, text, kNone, out);
   }
 
   // The same with the entries before `limit` alone, where the trie holds no others; without ties.
   size_t encode_before(const Entries& entries, std::string_view text, uint32_t limit,
                        Numbers& out) const {
-    return encode<false, false>(entries, text, limit, out);
+    return encode<false>(entries, text, limit, out);
   }
   bool ties() const { return !ranks_.empty(); }
 
@@ -117,8 +117,8 @@ class Merges {
   template <bool kTies>
   bool find_parts(const Entries& entries, uint32_t e) {
     const std::string_view text = entries.texts[e];
-    for (uint32_t left = usable<true>(pieces[e].prefix, e); left != kNone;
-         left = usable<true>(pieces[left].prefix, e)) {
+    for (uint32_t left = usable(pieces[e].prefix, e); left != kNone;
+         left = usable(pieces[left].prefix, e)) {
       const size_t border_at = entries.sizes[left];
       const uint32_t right = entries.trie.find(text.substr(border_at));
       if (right == kNone || right >= e || states[right] != kReachable) continue;
@@ -198,15 +198,14 @@ class Merges {
   }
 
   // `entry`, or the longest entry that it begins with and that may be used.
-  template <bool kBuilding>
   uint32_t usable(uint32_t entry, uint32_t limit) const {
-    while (kBuilding && entry != kNone && (entry >= limit || states[entry] != kReachable))
+    while (entry != kNone && (entry >= limit || states[entry] != kReachable))
       entry = pieces[entry].prefix;
     return entry;
   }
 
-  // Uses only entries before `limit`. While `kBuilding`, the trie may hold others.
-  template <bool kBuilding, bool kTies>
+  // Entries from `limit` on do not join; the trie holds none.
+  template <bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
     uint64_t few = 0;       // bits: enough for most texts
     uint64_t* dead = &few;  // no encoding passes there
@@ -221,7 +220,7 @@ class Merges {
     size_t at = 0, pause = kPause;
     while (at < text.size()) {
       if (at >= pause) breathe(), pause = at + kPause;
-      uint32_t token = usable<kBuilding>(entries.longest(text.data() + at, end), limit);
+      uint32_t token = entries.longest(text.data() + at, end);
       if (token == kNone) {
         const size_t bytes = char_bytes(text[at]);
         out.insert(out.end(), bytes, kNone);
@@ -233,19 +232,18 @@ class Merges {
         const size_t next = at + entries.sizes[token];
         if (!(dead[next / 64] >> next % 64 & 1) &&
             (out.size() == fence ||
-             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])],
-                        kTies ? kNone : limit))) {
+             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])], limit))) {
           out.push_back(token);
           at = next;
           break;
         }
-        token = usable<kBuilding>(pieces[token].prefix, limit);
+        token = pieces[token].prefix;
         while (token == kNone) {  // nothing fits here: step back
           dead[at / 64] |= uint64_t{1} << at % 64;
           token = out.back();
           out.pop_back();
           at -= entries.sizes[token];
-          token = usable<kBuilding>(pieces[token].prefix, limit);
+          token = pieces[token].prefix;
         }
       }
     }

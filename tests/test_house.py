@@ -21,6 +21,7 @@ ROOMS = [
     "learn",
     "readings",
     "reference",
+    "runtimes",
     "shards",
     "tokenizer",
 ]
@@ -35,7 +36,7 @@ def test_the_top_shows_the_rooms_and_little_else() -> None:
     found = names(PACKAGE)
     files = {"__init__.py", "__main__.py", "py.typed", "recipe.py", "train.py"}
     assert found == {*ROOMS, *files}
-    assert len(found) <= 17
+    assert len(found) <= 18
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -47,8 +48,9 @@ def test_a_room_says_what_it_is_for_and_what_it_may_import(room: str) -> None:
 def test_the_core_is_small() -> None:
     sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
     assert max(sizes.values()) <= 450, sizes
-    # Reading, spilling and counting over numbers in C++ took 3,000 lines (CHANGELOG, issue 8).
-    assert sum(sizes.values()) <= 7100, sizes
+    # Reading, spilling and counting over numbers in C++ took 3,000 lines, encoding in two levels,
+    # decoding and reading files of tokenizers 1,000 (CHANGELOG).
+    assert sum(sizes.values()) <= 8200, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:

@@ -35,11 +35,13 @@ __all__ = [
     "curate",
     "extend",
     "mine",
+    "patch_transformers",
     "prune",
     "refine",
     "tokenize",
     "train",
     "train_from_counts",
+    "unpatch_transformers",
 ]
 
 # Found on demand, since they load numpy and more: the room, the module and the function.
@@ -48,9 +50,11 @@ _LATER = {
     "curate": "corpus.curate",
     "extend": "extending",
     "mine": "learn.mine",
+    "patch_transformers": "runtimes.patch",
     "prune": "learn.rework",
     "refine": "learn.rework",
     "tokenize": "shards.make",
+    "unpatch_transformers": "runtimes.patch",
 }
 
 if TYPE_CHECKING:
@@ -59,6 +63,7 @@ if TYPE_CHECKING:
     from .learn.mine import mine
     from .learn.rework import prune, refine
     from .readings.files import NotCounted
+    from .runtimes.patch import patch_transformers, unpatch_transformers
     from .shards.make import tokenize
 
     __version__: str

@@ -207,6 +207,15 @@ def test_exports(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {(line[6], line[7]) for line in lines[2:]} == {("0", "0")}
 
 
+@pytest.mark.slow
+def test_patched(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("transformers")
+    lines = check_kept(call, monkeypatch, "patched", "--sizes", SIZE, "--lines", 60)
+    assert [line[0] for line in lines[2:]] == ["merges", "fewest"]
+    assert all(line[2] == "120" and set(line[3:11]) == {"0"} for line in lines[2:])
+    assert all(figure(cell) > 0 for line in lines[2:] for cell in line[11:])
+
+
 def test_what_the_paper_has_beside_a_row() -> None:
     in_paper = script("sweep").in_paper
     assert in_paper("default", 100_000) == "5.78 +1.8% +17.5%"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ..formats.export import Exported
     from .display import Shown
+    from .stream import DecodeStream
 
     Ids = Sequence[int] | NDArray[np.integer[Any]]
     Coder = _core.Encoder | _core.Cutting
@@ -66,7 +67,7 @@ class Tokenizer(Vocabulary):
         self._core = self._encoder()
         self._coder, self._special_coder = self._coders()
         self._encode = self._coder.encode
-        self._decoder = self._decoder_of_all()
+        self._decoder = self._decoder_of_all(self._ids.prefix)
         self._refuse_bad_entries()
 
     def _encoder(self) -> _core.Encoder:
@@ -94,10 +95,10 @@ class Tokenizer(Vocabulary):
     ) -> _core.Cutting:
         return _core.Cutting(self._core, rest, list(ids), list(ids.values()), prefix)
 
-    def _decoder_of_all(self) -> _core.Decoder:
+    def _decoder_of_all(self, prefixed: bool) -> _core.Decoder:
         others, special = self._names.unencoded(), len(self.special_tokens)
         texts = list(others.values())
-        return _core.Decoder(self._core, list(others), texts, special, self._ids.prefix)
+        return _core.Decoder(self._core, list(others), texts, special, prefixed)
 
     def _refuse_bad_entries(self) -> None:
         place = self._core.first_bad()
@@ -255,6 +256,26 @@ class Tokenizer(Vocabulary):
         """The same as `decode` as bytes, exactly."""
         data: bytes = self._decoded([ids], skip_special_tokens, False)[0]
         return data
+
+    def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
+        """Decode ids as they come: `step` returns the text that is complete, `finish` the rest.
+
+        >>> stream = tokenizer.decode_stream()      # doctest: +SKIP
+        >>> text = "".join(map(stream.step, ids)) + stream.finish()      # doctest: +SKIP
+        """
+        from .stream import DecodeStream  # here, since only models that generate need it
+
+        decoder = self._decoder_of_all(prefixed=False) if self._ids.prefix else self._decoder
+
+        def bytes_of(id: int) -> bytes:
+            try:
+                data: bytes = decoder.decode_batch([[id]], False, False)[0]
+            except (LookupError, OverflowError, TypeError) as error:
+                raise self._unknown(id) from error
+            return data
+
+        special, prefix = frozenset(self._ids.special), b" " * self._ids.prefix
+        return DecodeStream(bytes_of, special, skip_special_tokens, prefix)
 
     def _decoded(self, batch: list[Any], skip_special: bool, text: bool) -> list[Any]:
         """Each sequence of ids as a str or as bytes."""

@@ -1,0 +1,1 @@
+"""Our encoder inside other programs' tokenizers. May import: tokenizer, recipe, common."""
