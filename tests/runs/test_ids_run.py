@@ -52,6 +52,7 @@ def test_its_rules_are_those_of_the_reference(number: int) -> None:
     for text in made_up.made_texts(rng, vocabulary, 20, number + 1):
         short = text[:60]
         assert plain.merges(short) == plain.by_reference(short, "merges")
+        assert plain.long_merges(short) == plain.merges(short)
         assert plain.fewest(short) == plain.by_reference(short, "fewest")
 
 
