@@ -36,6 +36,7 @@ HEAD = [
     "differ from before", "differ as arrays, in batches, on threads",
 ]  # fmt: skip
 RULES = ("merges", "fewest")
+NEVER = 1 << 30
 SCRIPTS = (Path(__file__), Path(__file__).with_name("made_up.py"))
 ANSWERS = """
 import json, sys
@@ -76,7 +77,23 @@ class Plain:
         return list(itertools.chain.from_iterable(ids))
 
     def merges(self, text: str) -> list[str]:
-        """Join the lowest rank, leftmost first. A heap holds the joins; stale ones are skipped."""
+        """Join the lowest rank, leftmost first."""
+        if len(text) > 300:
+            return self.long_merges(text)
+        rank, pieces = self.joins.get, list(text)
+        ranks = [rank(left + right, NEVER) for left, right in itertools.pairwise(pieces)]
+        while ranks and (lowest := min(ranks)) != NEVER:
+            at = ranks.index(lowest)
+            pieces[at] += pieces.pop(at + 1)
+            del ranks[at]
+            if at:
+                ranks[at - 1] = rank(pieces[at - 1] + pieces[at], NEVER)
+            if at < len(ranks):
+                ranks[at] = rank(pieces[at] + pieces[at + 1], NEVER)
+        return pieces
+
+    def long_merges(self, text: str) -> list[str]:
+        """The same with a heap of joins, some of which are stale when they come up."""
         rank, pieces = self.joins.get, list(text)
         after, before = list(range(1, len(text) + 1)), list(range(-1, len(text) - 1))
         heap = [
@@ -165,12 +182,14 @@ def forms_differ(core: _core.Encoder, texts: list[str], ids: list[list[int]], ha
     return wrong
 
 
-def check(number: int, texts: int, before: str | None) -> tuple[str, dict[str, Counter[str]]]:
+def check(
+    number: int, rules: list[str], texts: int, before: str | None
+) -> tuple[str, dict[str, Counter[str]]]:
     """The family of a vocabulary, and by rule what was compared."""
-    rng = random.Random(number)
     found: dict[str, Counter[str]] = {}
-    raw = made_vocabulary(rng, number)
-    for rule in RULES:
+    for rule in rules:
+        rng = random.Random(number)
+        raw = made_vocabulary(rng, number)
         vocabulary = settled(raw, rule, rng)
         given = vocabulary.arguments(fewest=rule == "fewest")
         core = _core.Encoder(**given)
@@ -189,17 +208,17 @@ def check(number: int, texts: int, before: str | None) -> tuple[str, dict[str, C
             "before": sum(a != b for a, b in zip(ids, theirs, strict=True)),
             "forms": forms_differ(core, strings, ids, hard=number % 100 == 0),
         })  # fmt: skip
-    return vocabulary.family, found
+    return raw.family, found
 
 
-def check_all(numbers: range, texts: int, before: str | None) -> Figures:
+def check_all(numbers: range, rules: list[str], texts: int, before: str | None) -> Figures:
     """What `check` finds, summed by family and rule; the numbers of vocabularies that differ."""
     sums = {
         f"{family} | {rule}": Counter[str]() for family in (*FAMILIES, OUTSIDE) for rule in RULES
     }
     differ = []
     for number in numbers:
-        family, found = check(number, texts, before)
+        family, found = check(number, rules, texts, before)
         for rule, counts in found.items():
             sums[f"{family} | {rule}"] += counts
             if counts["rule"] or counts["before"] or counts["forms"]:
@@ -207,9 +226,11 @@ def check_all(numbers: range, texts: int, before: str | None) -> Figures:
     return {"sums": {name: dict(counts) for name, counts in sums.items()}, "differ": differ}
 
 
-def shared(pool: ProcessPoolExecutor, numbers: range, texts: int, before: str | None) -> Figures:
+def shared(
+    pool: ProcessPoolExecutor, numbers: range, rules: list[str], texts: int, before: str | None
+) -> Figures:
     """The same by the processes of a pool."""
-    jobs = [pool.submit(check_all, numbers[i::8], texts, before) for i in range(8)]
+    jobs = [pool.submit(check_all, numbers[i::8], rules, texts, before) for i in range(8)]
     found = [job.result() for job in jobs]
     sums = {name: Counter[str]() for name in found[0]["sums"]}
     for name in sums:
@@ -223,6 +244,7 @@ def main(arguments: list[str] | None = None) -> None:
     add = parser.add_argument
     add("--vocabularies", type=int, default=100_000, help="how many (default: 100,000)")
     add("--texts", type=int, default=100, help="texts of each and each rule (default: 100)")
+    add("--rules", nargs="+", choices=RULES, default=list(RULES), help="default: both")
     add("--portion", type=int, default=1000, help="vocabularies of a row (default: 1000)")
     add("--processes", type=int, default=2, help="default: 2")
     add("--before", type=Path, metavar="PYTHON", help="an environment with another supratok")
@@ -236,11 +258,14 @@ def main(arguments: list[str] | None = None) -> None:
             numbers = range(first, min(first + args.portion, args.vocabularies))
             asked = {
                 "row": f"vocabularies {first} to {numbers[-1]}",
+                "rules": args.rules,
                 "texts": args.texts,
                 "before": before,
-                "rules": [code(("reference",)), *map(identity, SCRIPTS)],
+                "program": [code(("reference",)), *map(identity, SCRIPTS)],
             }
-            figures = rows.get(asked, functools.partial(shared, pool, numbers, args.texts, before))
+            figures = rows.get(
+                asked, functools.partial(shared, pool, numbers, args.rules, args.texts, before)
+            )
             differ += figures["differ"]
             for name, counts in figures["sums"].items():
                 total.setdefault(name, Counter()).update(counts)

@@ -226,12 +226,13 @@ def made_texts(rng: random.Random, vocabulary: Vocabulary, count: int, number: i
         kind = rng.random()
         if kind < 0.3:
             text = "".join(rng.choices(chars, k=rng.randint(1, 40)))
+        elif kind < 0.83:
+            text = "".join(itertools.islice(parts, rng.randint(1, 8)))[:80]
         elif kind < 0.85:
-            text = "".join(itertools.islice(parts, rng.randint(1, 8)))
+            text = "".join(itertools.islice(parts, 300))[: rng.randint(80, 1000)]
         else:
             text = "".join(itertools.islice(parts, rng.randint(1, 3))) * rng.randint(2, 12)
-        most = 2000 if rng.random() < 0.02 else 80
-        texts[text[:most]] = None
+        texts[text[:1000]] = None
         if len(texts) >= count:
             break
     if number % LONG == 0:

@@ -40,6 +40,7 @@ def hugging_face(vocabulary: Path) -> str:
 
 
 def arrays(vocabulary: Path) -> Encode:
+    importlib.import_module("numpy")  # which the first call would do
     tokenizer = _ours(vocabulary)
     return lambda text: tokenizer.encode(text, numpy=True)
 

@@ -52,6 +52,7 @@ def test_its_rules_are_those_of_the_reference(number: int) -> None:
     for text in made_up.made_texts(rng, vocabulary, 20, number + 1):
         short = text[:60]
         assert plain.merges(short) == plain.by_reference(short, "merges")
+        assert plain.long_merges(short) == plain.merges(short)
         assert plain.fewest(short) == plain.by_reference(short, "fewest")
 
 
@@ -62,6 +63,6 @@ def test_a_wrong_encoder_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     ids = script("ids")
     monkeypatch.setattr(ids._core, "Encoder", Wrong)
-    found = ids.check_all(range(1, 3), 10, None)
+    found = ids.check_all(range(1, 3), ["merges", "fewest"], 10, None)
     assert found["differ"] == ["1 merges", "1 fewest", "2 merges", "2 fewest"]
     assert all(c["rule"] >= 9 and c["forms"] >= 9 for c in found["sums"].values() if c)
