@@ -42,18 +42,9 @@ class Encoder {
 
   void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
-    ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
+    if (start == 0) ids.reserve(text.size() / 4 + 4);  // more than most texts need
     encode_entries(text, ids);
-    // Each kNone becomes the byte at its place; then entries become ids.
     const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
-    if (std::find(fresh.begin(), fresh.end(), kNone) != fresh.end()) {
-      size_t at = 0;
-      for (uint32_t& id : fresh) {
-        const size_t next = at + (id == kNone ? 1 : entries_.sizes[id]);
-        if (id == kNone) id = static_cast<unsigned char>(text[at]) - 256u;
-        at = next;
-      }
-    }
     if (ids_.empty())
       for (uint32_t& id : fresh) id += first_id_ + 256;
     else
@@ -108,7 +99,7 @@ class Encoder {
   // Where fewer than one in so many entries rank before the first phrase, levels do not pay.
   static constexpr size_t kPhrasesRankLast = 8;
 
-  // Appends entries, kNone for a byte; returns how many.
+  // Appends entries and bytes; returns how many.
   size_t encode_entries(std::string_view text, Numbers& out) const {
     if (fewest_) return fewest_->encode(entries_, text, true, out);
     if (!levels_) return merges_.encode(entries_, text, out);

@@ -13,6 +13,9 @@ inline bool is_char(std::string_view text) {
 
 struct Entries {
   static constexpr uint32_t kNone = Trie::kNone;
+  // A byte of a character outside the alphabet stands among entries as a number after all of them.
+  static uint32_t of_byte(char byte) { return static_cast<unsigned char>(byte) - 256u; }
+  static bool is_byte(uint32_t entry) { return entry >= uint32_t{0} - 256u; }
   static constexpr size_t kMostBytes = 4096;  // of a token; encoding tries all of them at a place
 
   explicit Entries(std::vector<std::string> list)

@@ -22,8 +22,8 @@ class Fewest {
     }
   }
 
-  // Returns the number of tokens; appends them, if asked to `emit` them: entries, and kNone for
-  // each byte of a character outside the alphabet.
+  // Returns the number of tokens; appends them, if asked to `emit` them: entries, and bytes
+  // for each character outside the alphabet.
   size_t encode(const Entries& entries, std::string_view text, bool emit, Numbers& out) const {
     size_t total = 0, at = 0;
     if (!complete_ || !short_) {
@@ -58,7 +58,7 @@ class Fewest {
           tokens = encode_short(matches, done, size, to);
         } else {  // a character outside the alphabet
           tokens = size;
-          if (to) std::fill_n(to, size, kNone);
+          for (size_t b = 0; to && b < size; ++b) to[b] = Entries::of_byte(text[at + done + b]);
         }
         total += tokens;
         if (to) to += tokens;
@@ -177,8 +177,8 @@ class Fewest {
         to -= small ? last[to] & 0xff : entries.sizes[*slot];
         continue;
       }
-      do *--slot = kNone;
-      while (!leads_char(text[--to]));
+      do *--slot = Entries::of_byte(text[--to]);
+      while (!leads_char(text[to]));
     }
     return end;
   }

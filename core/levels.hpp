@@ -61,7 +61,7 @@ class Levels {
     }
   }
 
-  // Appends entries, and kNone for each byte of a character outside the alphabet.
+  // Appends entries, and bytes for each character outside the alphabet.
   void encode(std::string_view text, Numbers& out) const {
     const size_t start = out.size();
     encode_words(text, out);

@@ -51,7 +51,7 @@ class Merges {
         piece.prefix = pieces[piece.prefix].prefix;
   }
 
-  // Appends entries, and kNone for each byte of a character outside the alphabet; returns how many.
+  // Appends entries, and bytes for each character outside the alphabet; returns how many.
   size_t encode(const Entries& entries, std::string_view text, Numbers& out) const {
     return ties() ? encode<true>(entries, text, kNone, out)
                   : encode<false>(entries, text, kNone, out);
@@ -223,7 +223,8 @@ class Merges {
       if (at >= pause) breathe(), pause = at + kPause;
       uint32_t token = entries.longest(text.data() + at, end);
       if (token == kNone) {
-        for (const size_t next = at + char_bytes(text[at]); at < next; ++at) out.push_back(kNone);
+        for (const size_t next = at + char_bytes(text[at]); at < next; ++at)
+          out.push_back(Entries::of_byte(text[at]));
         fence = out.size();
         continue;
       }

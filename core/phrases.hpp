@@ -33,13 +33,15 @@ class Phrases {
       for (size_t i = 0; i + 1 < tokens.size(); ++i)
         pairs.add(FlatCounts::pair(tokens[i], tokens[i + 1]), 1);
     make_room(pairs.entries().size() + expanded.size());
+    lefts_.assign(limit + 1, 0);
+    for (const FlatCounts::Entry& pair : pairs.entries()) lefts_[pair.key >> 32] = 1;
     for (uint32_t e = limit; e < size; breathe(++e))  // the most frequent first: found fastest
       if (const Merges::Piece& piece = merges.pieces[e]; piece.left != kNone)
         add(FlatCounts::pair(piece.left, piece.right)).entry = e;
     for (const FlatCounts::Entry& pair : pairs.entries()) add(pair.key);
   }
 
-  // Joins the tokens from `start` on. A byte (kNone) is in no entry.
+  // Joins the tokens from `start` on.
   void join(Numbers& all, size_t start) const {
     uint32_t* const tokens = all.data();
     const size_t end = all.size();
@@ -88,12 +90,15 @@ class Phrases {
     return slots_[i];
   }
   // A bit for each of up to 64 tokens: whether it may be in a row with the next one. Without a
-  // branch to mispredict, but for 8 bytes one after the other.
+  // branch to mispredict, but for 8 tokens that are left in no pair.
   uint64_t may_be_known(const uint32_t* tokens, size_t count) const {
     uint64_t found = 0;
     for (size_t i = 0; i < count; i += 8) {
       const size_t stop = std::min(i + 8, count);
-      if (std::all_of(tokens + i, tokens + stop, [](uint32_t t) { return t == kNone; })) continue;
+      bool any = false;
+      for (size_t k = i; k < stop; ++k)
+        any |= lefts_[std::min<size_t>(tokens[k], lefts_.size() - 1)];
+      if (!any) continue;
       for (size_t k = i; k < stop; ++k)
         found |= uint64_t{may_be_known(tokens[k], tokens[k + 1])} << k;
     }
@@ -179,6 +184,7 @@ class Phrases {
 
   LargeVector<Slot> slots_;
   LargeVector<uint64_t> known_;  // a bit for each hash of a slot's key: most pairs end here
+  std::vector<uint8_t> lefts_;   // by token of the first level: whether it is left in a pair
   int slot_shift_ = 0, known_shift_ = 0;
 };
 

@@ -48,6 +48,8 @@ class WordLevels {
         levels_.encode_words(text_, out);
       }
       levels_.join(out, start);
+      for (size_t i = start; i < out.size(); ++i)
+        if (Entries::is_byte(out[i])) out[i] = Entries::kNone;
     }
 
    private:
