@@ -25,48 +25,11 @@ class Fewest {
   // Returns the number of tokens; appends them, if asked to `emit` them: entries, and bytes
   // for each character outside the alphabet.
   size_t encode(const Entries& entries, std::string_view text, bool emit, Numbers& out) const {
-    size_t total = 0, at = 0;
-    if (!complete_ || !short_) {
-      while (at < text.size()) at += encode_any(entries, text.substr(at), emit, total, out);
-      return total;
-    }
-    Matches matches(entries.trie, pairs_);
-    std::array<uint16_t, kPlaces> cuts;
-    for (size_t done; at < text.size(); at += done) {
-      const size_t count = matches.find(text.substr(at)), some = find_cuts(matches, count, cuts);
-      if (!some) {
-        done = encode_any(entries, text.substr(at), emit, total, out);
-        continue;
-      }
-      uint32_t* to = emit ? room(out, count) : nullptr;
-      done = 0;
-      for (size_t c = 0; c < some; ++c) {
-        const size_t size = cuts[c] - done;
-        if (size >= kShort) {
-          if (emit) out.resize(static_cast<size_t>(to - out.data()));
-          encode_any(entries, text.substr(at + done, size), emit, total, out);
-          done = cuts[c];
-          if (emit) to = room(out, count - done);
-          continue;
-        }
-        const uint64_t mask = matches.masks()[done];
-        size_t tokens;
-        if (mask >> (size - 1) & 1) {  // one token
-          tokens = 1;
-          if (to) *to = matches.entry(done, size);
-        } else if (mask) {
-          tokens = encode_short(matches, done, size, to);
-        } else {  // a character outside the alphabet
-          tokens = size;
-          for (size_t b = 0; to && b < size; ++b) to[b] = Entries::of_byte(text[at + done + b]);
-        }
-        total += tokens;
-        if (to) to += tokens;
-        done = cuts[c];
-      }
-      if (emit) out.resize(static_cast<size_t>(to - out.data()));
-      breathe();
-    }
+    const size_t start = out.size();
+    const size_t total = complete_ && short_ ? encode_blocks(entries, text, emit, out)
+                                             : encode_all(entries, text, emit, out);
+    for (size_t i = start; i < out.size(); ++i)
+      if (!Entries::is_byte(out[i])) out[i] = entries.trie.longest_at(out[i]);
     return total;
   }
 
@@ -99,6 +62,57 @@ class Fewest {
 
   static constexpr size_t kPlaces = Matches::kPlaces;
   static constexpr size_t kShort = 64;  // the places of a smaller stretch are the bits of a number
+
+  // Appends the nodes of the tokens, and bytes.
+  size_t encode_blocks(const Entries& entries, std::string_view text, bool emit,
+                       Numbers& out) const {
+    Matches matches(entries.trie, pairs_);
+    std::array<uint16_t, kPlaces> cuts;
+    size_t total = 0;
+    for (size_t at = 0, done; at < text.size(); at += done) {
+      const size_t count = matches.find(text.substr(at)), some = find_cuts(matches, count, cuts);
+      if (!some) {
+        done = encode_any(entries, text.substr(at), emit, total, out);
+        continue;
+      }
+      uint32_t* to = emit ? room(out, count) : nullptr;
+      done = 0;
+      for (size_t c = 0; c < some; ++c) {
+        const size_t size = cuts[c] - done;
+        if (size >= kShort) {
+          if (emit) out.resize(static_cast<size_t>(to - out.data()));
+          encode_any(entries, text.substr(at + done, size), emit, total, out);
+          done = cuts[c];
+          if (emit) to = room(out, count - done);
+          continue;
+        }
+        const uint64_t mask = matches.masks()[done];
+        size_t tokens;
+        if (mask >> (size - 1) & 1) {  // one token
+          tokens = 1;
+          if (to) *to = matches.node(done, size);
+        } else if (mask) {
+          tokens = encode_short(matches, done, size, to);
+        } else {  // a character outside the alphabet
+          tokens = size;
+          for (size_t b = 0; to && b < size; ++b) to[b] = Entries::of_byte(text[at + done + b]);
+        }
+        total += tokens;
+        if (to) to += tokens;
+        done = cuts[c];
+      }
+      if (emit) out.resize(static_cast<size_t>(to - out.data()));
+      breathe();
+    }
+    return total;
+  }
+
+  size_t encode_all(const Entries& entries, std::string_view text, bool emit, Numbers& out) const {
+    size_t total = 0;
+    for (size_t at = 0; at < text.size();)
+      at += encode_any(entries, text.substr(at), emit, total, out);
+    return total;
+  }
 
   static uint32_t* room(Numbers& out, size_t count) {
     out.resize(out.size() + count);
@@ -150,7 +164,7 @@ class Fewest {
       while (!(masks[std::countr_zero(places)] << std::countr_zero(places) >> (to - 1) & 1))
         places &= places - 1;
       const size_t place = static_cast<size_t>(std::countr_zero(places));
-      out[k] = matches.entry(from + place, to - place);
+      out[k] = matches.node(from + place, to - place);
       to = place;
     }
     return level;
@@ -172,9 +186,9 @@ class Fewest {
     uint32_t* slot = room(out, count) + count;
     for (size_t to = end; to > 0;) {
       if (last[to] != Trie::kRoot) {
-        *--slot = trie.longest_at(last[to] >> 8);
+        *--slot = last[to] >> 8;
         // With the size beside the node, the next token need not wait for this one.
-        to -= small ? last[to] & 0xff : entries.sizes[*slot];
+        to -= small ? last[to] & 0xff : entries.sizes[trie.longest_at(*slot)];
         continue;
       }
       do *--slot = Entries::of_byte(text[--to]);
@@ -187,27 +201,35 @@ class Fewest {
   // small ring of counts. The last of those tokens is kept for every place, as its node << 8 | its
   // size. Branch-free where prediction would fail: whether an entry ends at a byte, and is better.
   template <bool kComplete>
-  size_t search(const Trie& trie, std::string_view text, std::vector<uint32_t>& last,
+  size_t search(const Trie& trie, std::string_view text, std::vector<uint32_t>& lasts,
                 size_t& end) const {
     const size_t mask = ring_ - 1;
     Scratch<uint32_t, 0> counts(ring_);
     uint32_t* const best = counts.values.data();
     std::fill_n(best, ring_, kNone);
     best[0] = 0;
-    size_t reach = 0;  // of the walks so far
+    uint32_t* last = nullptr;
+    size_t room = 0, reach = 0;  // of the walks so far
     for (size_t at = 0, pause = kPause; at < text.size(); ++at) {
       const uint32_t count = std::exchange(best[at & mask], kNone);
       if (count == kNone) continue;  // inside a character
-      if (at >= kStop && reach <= at) {
+      if (reach <= at && at >= kStop) {
         end = at;
         return count;
       }
-      if (last.size() <= at + ring_) last.resize(2 * (at + ring_));
+      if (room <= at + ring_) {
+        if (lasts.size() <= at + ring_) lasts.resize(2 * (at + ring_));
+        last = lasts.data();
+        room = lasts.size();
+      }
       bool found = false;
       uint32_t node = Trie::kRoot;
       size_t to = at;
-      while (to < text.size() && trie.step(node, static_cast<unsigned char>(text[to]))) {
-        ++to;
+      while (to < text.size()) {
+        if (!trie.step(node, static_cast<unsigned char>(text[to++]))) {
+          --to;
+          break;
+        }
         const bool ends = trie.ends_at(node);
         found |= kComplete ? ends : ends && to == at + char_bytes(text[at]);
         // Starts come in order, so of equals the longest last token stays.

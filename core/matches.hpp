@@ -41,30 +41,33 @@ class Matches {
     std::memcpy(bytes_.data(), text.data(), seen);
     std::memset(&bytes_[seen], 0xff, bytes_.size() - seen);  // in no entry
     std::array<uint32_t, kPlaces> walks;                     // a link, and in its low bits a place
-    size_t live = 0;
+    std::array<uint32_t, kPlaces> links;  // to the child of each, if its label is now 0
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t pair = pairs_[bytes_[i] << 8 | bytes_[i + 1]], byte = bytes_[i + 2];
-      const uint32_t node = Trie::child(pair, byte), link = trie_.link(node);
-      const bool found = is_child(link, byte);
-      masks_[i] = (pair & 3) | static_cast<uint64_t>(found & ends(link)) << 2;
-      nodes_[2 * kPlaces + i] = node;
-      walks[live] = (link & ~kPlace) | i;
-      live += found & (link > kPlace);
+      masks_[i] = pair & 3;
+      walks[i] = (pair & ~kPlace) | i;
+      nodes_[2 * kPlaces + i] = Trie::child(pair, byte);
+      links[i] = trie_.link(Trie::child(pair, byte)) ^ byte;
     }
-    for (size_t depth = 3; live; ++depth) {
-      const unsigned char* const next = &bytes_[depth];
-      uint32_t* const nodes = nodes_ + depth * kPlaces;
+    size_t live = count;
+    for (size_t depth = 2;;) {
       size_t left = 0;
       for (size_t walk = 0; walk < live; ++walk) {
-        const uint32_t place = walks[walk] & kPlace, byte = next[place];
-        const uint32_t node = Trie::child(walks[walk], byte), link = trie_.link(node);
-        const bool found = is_child(link, byte);
+        const uint32_t place = walks[walk] & kPlace, link = links[walk];
+        const bool found = (link & 0xff) == 0;
         masks_[place] |= static_cast<uint64_t>(found & ends(link)) << depth;
-        nodes[place] = node;
         walks[left] = (link & ~kPlace) | place;
         left += found & (link > kPlace);
       }
       live = left;
+      if (!live) break;
+      const unsigned char* const next = &bytes_[++depth];
+      uint32_t* const nodes = nodes_ + depth * kPlaces;
+      for (size_t walk = 0; walk < live; ++walk) {  // so that the memory is read ahead
+        const uint32_t place = walks[walk] & kPlace;
+        nodes[place] = Trie::child(walks[walk], next[place]);
+        links[walk] = trie_.link(nodes[place]) ^ next[place];
+      }
     }
     return count;
   }
@@ -72,12 +75,11 @@ class Matches {
   unsigned char byte(size_t place) const { return bytes_[place]; }
   // Bit n - 1: an entry of n bytes begins at the place.
   const uint64_t* masks() const { return masks_.data(); }
-  // One of them.
-  uint32_t entry(size_t place, size_t size) const {
-    if (size > 2) return trie_.longest_at(nodes_[(size - 1) * kPlaces + place]);
+  // The node of one of them.
+  uint32_t node(size_t place, size_t size) const {
+    if (size > 2) return nodes_[(size - 1) * kPlaces + place];
     const uint32_t one = Trie::child(trie_.link(Trie::kRoot), bytes_[place]);
-    if (size == 2) return trie_.longest_at(Trie::child(trie_.link(one), bytes_[place + 1]));
-    return trie_.longest_at(one);
+    return size == 1 ? one : Trie::child(trie_.link(one), bytes_[place + 1]);
   }
 
  private:
