@@ -94,6 +94,12 @@ class Setting:
             self.train(name)
         return str(self.file(name))
 
+    def with_twin(self, rule: str) -> tuple[str, str, int]:
+        """The tokenizer, the same vocabulary for `tokenizers`, and the bytes of the test file."""
+        path, twin = self.trained(rule), str(self.folder / f"{rule}.twin.json")
+        size = work("make_twin", tokenizer=path, test=self.test, out=twin)["bytes"]
+        return path, twin, size
+
     def file(self, name: str) -> Path:
         return self.folder / f"{name}.json"
 
@@ -155,15 +161,21 @@ def growth(setting: Setting) -> Iterator[Row]:
 
 
 def encoding(setting: Setting) -> Iterator[Row]:
-    """`encode` on one thread, against `tokenizers` running the same vocabulary."""
+    """`encode` on one thread, against `tokenizers` running the same vocabulary: one text to an
+    array, lines to lists."""
+    bars = {"merges": (100.0, 15.0), "fewest": (20.0, 8.0)}
     for rule in RULES:
-        path, test = setting.trained(rule), setting.test
-        twin = str(setting.folder / f"{rule}.twin.json")
-        size = work("make_twin", tokenizer=path, test=test, out=twin)["bytes"]
-        for by_line, what, bar in ((False, "one text", 20.0), (True, "by line", 8.0)):
+        path, twin, size = setting.with_twin(rule)
+        for by_line, what, bar in zip(
+            (False, True), ("one text", "by line"), bars[rule], strict=True
+        ):
             ours, theirs = [], []
             for _ in range(QUICK):
-                given: dict[str, Any] = {"one_thread": True, "test": test, "by_line": by_line}
+                given: dict[str, Any] = {
+                    "one_thread": True,
+                    "by_line": by_line,
+                    "test": setting.test,
+                }
                 ours.append(work("encode", tokenizer=path, **given))
                 theirs.append(work("encode_twin", tokenizer=twin, **given))
             yield speeds(f"encode {what}, cold, {rule}", "cold", ours, theirs, size, (">=", bar))
@@ -171,24 +183,60 @@ def encoding(setting: Setting) -> Iterator[Row]:
 
 
 def batch(setting: Setting) -> Iterator[Row]:
-    """`encode_batch` with two threads, against one, on documents of the corpus."""
+    """`encode_batch` with two threads, and to arrays with all, against one, on documents."""
+    cores = os.cpu_count() or 1
     for rule in RULES:
-        for arrays in (False, True):
-            path, corpus = setting.trained(rule), setting.corpus
-            figures = work("batch", tokenizer=path, corpus=corpus, arrays=arrays, repeats=2 * QUICK)
-            what = f"encode_batch, 2 threads, {'arrays' if arrays else 'lists'}, {rule}"
-            two, one, size = figures["two"], figures["one"], figures["bytes"]
-            yield speeds(what, "seconds", two, one, size, (">=", 1.8))
+        for arrays, threads in sorted({(False, 2), (True, 2), (True, cores)}):
+            figures = work("batch", tokenizer=setting.trained(rule), corpus=setting.corpus,
+                           arrays=arrays, threads=threads, repeats=2 * QUICK)  # fmt: skip
+            what = f"encode_batch, {threads} threads, {'arrays' if arrays else 'lists'}, {rule}"
+            bar = 1.8 if threads <= 2 else 0.75 * threads
+            yield speeds(
+                what, "seconds", figures["many"], figures["one"], figures["bytes"], (">=", bar)
+            )
+
+
+def latency(setting: Setting) -> Iterator[Row]:
+    """Texts of 20 characters, one call each, against programs with the same vocabulary."""
+    path, twin, _ = setting.with_twin("merges")
+    for program in ("tokenizers", "tiktoken"):
+        if importlib.util.find_spec(program) is None:
+            continue
+        ours, theirs = [], []
+        for _ in range(QUICK):
+            files = {"tokenizer": path, "twin": twin, "test": setting.test}
+            ours.append(work("latency", one_thread=True, program="supratok", **files))
+            theirs.append(work("latency", one_thread=True, program=program, **files))
+        for key in ("p50", "p99"):
+            mine, others = ([run[key] for run in runs] for runs in (ours, theirs))
+            details = f"{median(mine):.2f} µs to {median(others):.2f} µs"
+            values = [a / b for a, b in zip(mine, others, strict=True)]
+            yield Row(f"20 characters, {key}, to {program}", values, details)
+
+
+def loading(setting: Setting) -> Iterator[Row]:
+    """Reading the file of a tokenizer, against `tokenizers`."""
+    for rule in RULES:
+        path, twin, _ = setting.with_twin(rule)
+        ours, theirs = [], []
+        for _ in range(QUICK):
+            ours.append(work("loading", program="supratok", file=path))
+            theirs.append(work("loading", program="tokenizers", file=twin))
+        yield ratios(f"time to load, {rule}", "seconds", ours, theirs)
+        yield ratios(f"memory to load, {rule}", "peak", ours, theirs)
 
 
 ROWS: dict[str, Callable[[Setting], Iterator[Row]]] = {
-    rows.__name__: rows for rows in (training, compression, growth, encoding, batch)
+    rows.__name__: rows
+    for rows in (training, compression, growth, encoding, batch, latency, loading)
 }
 
 Runs = list[dict[str, float]]
 
 
-def ratios(what: str, key: str, ours: Runs, others: Runs, bar: tuple[str, float]) -> Row:
+def ratios(
+    what: str, key: str, ours: Runs, others: Runs, bar: tuple[str, float] | None = None
+) -> Row:
     """Our time or memory as a multiple of theirs, pair by pair."""
     mine, theirs = ([run[key] for run in runs] for runs in (ours, others))
     unit, scale = ("MB", 1e6) if key == "peak" else ("s", 1.0)

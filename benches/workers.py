@@ -29,6 +29,7 @@ from supratok.lab.measure.texts import read_text, write_first
 
 WARM_CALLS = 3
 BATCH_BYTES = 20_000_000
+CALLS = 20_000  # of short texts
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -158,8 +159,12 @@ def lines(text: str) -> list[str]:
 
 
 def encode(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
-    """Ours, from text to a list of ids: the first call, and the calls after it."""
-    return cold_and_warm(supratok.Tokenizer.load(tokenizer).encode, test, by_line)
+    """Ours: the first call, and the calls after it. One text becomes an array, lines become
+    lists."""
+    ours = supratok.Tokenizer.load(tokenizer)
+    if by_line:
+        return cold_and_warm(ours.encode, test, by_line)
+    return cold_and_warm(lambda text: ours.encode(text, numpy=True), test, by_line)
 
 
 def encode_twin(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
@@ -170,17 +175,15 @@ def encode_twin(tokenizer: str, test: str, by_line: bool) -> dict[str, Any]:
     return cold_and_warm(lambda text: twin.encode(text).ids, test, by_line)
 
 
-def cold_and_warm(
-    encode_one: Callable[[str], list[int]], test: str, by_line: bool
-) -> dict[str, Any]:
+def cold_and_warm(encode_one: Callable[[str], object], test: str, by_line: bool) -> dict[str, Any]:
     text = read_text(test)
     parts = lines(text) if by_line else [text]
     took = [seconds(lambda: [encode_one(part) for part in parts]) for _ in range(1 + WARM_CALLS)]
     return {"cold": took[0], "warm": sorted(took[1:])[WARM_CALLS // 2]}
 
 
-def batch(tokenizer: str, corpus: str, arrays: bool, repeats: int) -> dict[str, Any]:
-    """`encode_batch` over the first documents with one thread and with two, in turn."""
+def batch(tokenizer: str, corpus: str, arrays: bool, threads: int, repeats: int) -> dict[str, Any]:
+    """`encode_batch` over the first documents with one thread and with several, in turn."""
     ours = supratok.Tokenizer.load(tokenizer)
     texts = list(first_bytes(corpus, BATCH_BYTES))
 
@@ -189,10 +192,62 @@ def batch(tokenizer: str, corpus: str, arrays: bool, repeats: int) -> dict[str, 
             return {"seconds": seconds(lambda: ours.encode_batch(texts, threads, numpy=True))}
         return {"seconds": seconds(lambda: ours.encode_batch(texts, threads))}
 
-    once(2)
-    pairs = [(once(1), once(2)) for _ in range(repeats)]
-    one, two = zip(*pairs, strict=True)
-    return {"one": one, "two": two, "bytes": sum(len(text.encode()) for text in texts)}
+    once(threads)
+    pairs = [(once(1), once(threads)) for _ in range(repeats)]
+    one, many = zip(*pairs, strict=True)
+    return {"one": one, "many": many, "bytes": sum(len(text.encode()) for text in texts)}
+
+
+def latency(program: str, tokenizer: str, twin: str, test: str) -> dict[str, float]:
+    """Microseconds to encode 20 characters to a list, by texts from all over the test file."""
+    text = read_text(test)
+    places = range(0, len(text) - 20, max(1, len(text) // CALLS))
+    texts = [part for place in places if (part := text[place : place + 20]).isascii()]
+    ours = supratok.Tokenizer.load(tokenizer)
+    encode = short_encoder(program, ours, twin)
+    ids, took = [], []
+    for part in texts:
+        start = perf_counter()
+        some = encode(part)
+        took.append(perf_counter() - start)
+        ids.append(some)
+    if program != "tiktoken" and ids != list(map(ours.encode, texts)):
+        raise SystemExit(f"{program} gives other ids")
+    p50, p99 = numpy.quantile(took, [0.5, 0.99]) * 1e6
+    return {"p50": float(p50), "p99": float(p99)}
+
+
+def short_encoder(program: str, ours: supratok.Tokenizer, twin: str) -> Callable[[str], list[int]]:
+    """From text to a list of ids. `tiktoken` joins bytes, so that its own ids are ranks."""
+    if program == "supratok":
+        return ours.encode
+    if program == "tokenizers":
+        from tokenizers import Tokenizer
+
+        other = Tokenizer.from_file(twin)
+        return lambda text: list(other.encode(text).ids)
+    import tiktoken
+
+    tokens = [bytes([byte]) for byte in range(256)]
+    tokens += [token.text.encode() for token in ours.vocabulary]
+    ranks = {token: rank for rank, token in enumerate(dict.fromkeys(tokens))}
+    made = tiktoken.Encoding("", pat_str=r"(?s:.+)", mergeable_ranks=ranks, special_tokens={})
+    encode: Callable[[str], list[int]] = made.encode_ordinary
+    return encode
+
+
+def loading(program: str, file: str) -> dict[str, float]:
+    """Seconds to read the file of a tokenizer, and by how much the peak of memory grows."""
+    load: Callable[[str], object] = supratok.Tokenizer.load
+    if program == "tokenizers":
+        from tokenizers import Tokenizer
+
+        load = Tokenizer.from_file
+    before, start = peak_bytes(), perf_counter()
+    made = load(file)
+    took = {"seconds": perf_counter() - start, "peak": max(1, peak_bytes() - before)}
+    del made
+    return took
 
 
 def first_bytes(corpus: str, size: int) -> Iterator[str]:
@@ -208,7 +263,7 @@ WORKERS: dict[str, Callable[..., Any]] = {
     worker.__name__: worker
     for worker in (
         surroundings, take, describe, train, train_standard, compression, make_twin, encode,
-        encode_twin, batch,
+        encode_twin, batch, latency, loading,
     )
 }  # fmt: skip
 

@@ -8,6 +8,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
+
 #include "lines.hpp"
 #include "store.hpp"
 
@@ -21,22 +23,71 @@ inline std::string_view view(nanobind::handle text) {
   return {data, static_cast<size_t>(size)};
 }
 
+// What `get` finds at the first call, kept as long as the process lives. (A static that a function
+// makes would lock it while Python runs, and another thread may wait there with the GIL.)
+template <class Get>
+nanobind::handle kept(PyObject*& place, Get get) {
+  if (!place) place = get();
+  if (!place) throw nanobind::python_error();
+  return place;
+}
+
+// An array of so many numbers of type T, with anything in it.
+template <class T>
+nanobind::object new_numpy(size_t size) {
+  static PyObject *numpy = nullptr, *empty = nullptr, *type = nullptr;
+  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
+  const std::string name = kind + std::to_string(sizeof(T));
+  kept(numpy, [] { return PyImport_ImportModule("numpy"); });
+  kept(empty, [] { return PyObject_GetAttrString(numpy, "empty"); });
+  kept(type, [&] { return PyObject_CallMethod(numpy, "dtype", "s", name.c_str()); });
+  const auto count = nanobind::steal(PyLong_FromSize_t(size));
+  if (!count.is_valid()) throw nanobind::python_error();
+  auto array = nanobind::steal(PyObject_CallFunctionObjArgs(empty, count.ptr(), type, nullptr));
+  if (!array.is_valid()) throw nanobind::python_error();
+  return array;
+}
+
 // A NumPy array of these numbers as T. (An nb::ndarray aborts where memory runs out.)
 template <class T, class Values>
 nanobind::object to_numpy(const Values& values) {
-  const char kind = std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u';
-  const std::string type = kind + std::to_string(sizeof(T));
-  const auto numpy = nanobind::steal(PyImport_ImportModule("numpy"));
-  if (!numpy.is_valid()) throw nanobind::python_error();
-  auto array = nanobind::steal(PyObject_CallMethod(
-      numpy.ptr(), "empty", "ns", static_cast<Py_ssize_t>(values.size()), type.c_str()));
+  nanobind::object array = new_numpy<T>(values.size());
   Py_buffer room;
-  if (!array.is_valid() || PyObject_GetBuffer(array.ptr(), &room, PyBUF_WRITABLE))
-    throw nanobind::python_error();
+  if (PyObject_GetBuffer(array.ptr(), &room, PyBUF_WRITABLE)) throw nanobind::python_error();
   std::copy(values.begin(), values.end(), static_cast<T*>(room.buf));
   PyBuffer_Release(&room);
   return array;
 }
+
+// The numbers of an array, if it has one row and keeps them together.
+class Row {
+ public:
+  explicit Row(nanobind::handle array)
+      : open_(!PyObject_GetBuffer(array.ptr(), &row_, PyBUF_ND | PyBUF_FORMAT)) {
+    PyErr_Clear();
+  }
+  ~Row() {
+    if (open_) PyBuffer_Release(&row_);
+  }
+  Row(const Row&) = delete;
+
+  // Whether they are whole numbers of exactly this type.
+  template <class T>
+  bool holds() const {
+    const std::string_view format = open_ && row_.format ? row_.format : "";
+    const std::string_view kinds = std::is_signed_v<T> ? "bhilq" : "BHILQ";
+    return format.size() == 1 && kinds.find(format[0]) != kinds.npos && row_.ndim == 1 &&
+           row_.itemsize == sizeof(T) && std::is_integral_v<T>;
+  }
+  template <class T>
+  std::span<const T> values() const {
+    return {static_cast<const T*>(row_.buf), static_cast<size_t>(row_.shape[0])};
+  }
+
+ private:
+  Py_buffer row_;
+  const bool open_;
+};
 
 }  // namespace supratok
 
@@ -105,6 +156,10 @@ struct type_caster<std::vector<T>> : source_caster<std::vector<T>> {
   }
   operator std::vector<T>() {
     PyObject* const given = this->source.ptr();
+    if (!PyList_Check(given)) {
+      const supratok::Row row(given);
+      if (row.holds<T>()) return {row.values<T>().begin(), row.values<T>().end()};
+    }
     const object items = PyList_Check(given) ? this->source : steal(PySequence_List(given));
     if (!items.is_valid()) throw python_error();
     std::vector<T> all(len(items));
@@ -280,5 +335,6 @@ void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);
 void bind_encode(nb::module_& m);
+void bind_tokens(nb::module_& m);
 
 }  // namespace supratok

@@ -1,39 +1,44 @@
 // Encoders, and surveys of their encodings.
+#include "bind_ids.hpp"
 #include "bind_rows.hpp"
-#include "encode.hpp"
+#include "cutting.hpp"
+#include "decode.hpp"
 #include "survey.hpp"
 
 namespace supratok {
 namespace {
 
-nb::list to_list(const Ids& ids) {
-  nb::list list = nb::steal<nb::list>(PyList_New(static_cast<Py_ssize_t>(ids.size())));
-  if (!list.is_valid()) throw nb::python_error();
-  for (size_t i = 0; i < ids.size(); ++i) {
-    PyObject* number = PyLong_FromUnsignedLong(ids[i]);
-    if (!number) throw nb::python_error();
-    NB_LIST_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), number);
-  }
-  return list;
-}
-
-// Of 64 bits, the only width that PyTorch takes both as indices and as targets.
-nb::object to_array(const Ids& ids) {
-  return in_python([&] { return to_numpy<int64_t>(ids); });
-}
-
 // Releases the GIL only if the text is long enough to be worth it.
-Ids encode(const Encoder& encoder, std::string_view text) {
-  Ids ids;
+template <class Work>
+void work_on(size_t size, Work work) {
   std::optional<Unlocked> released;
-  if (text.size() > 4096) released.emplace();
-  encoder.encode(text, ids);
+  if (size > 4096) released.emplace();
+  work();
+}
+
+template <class Coder>
+Ids encode(const Coder& coder, std::string_view text) {
+  Ids ids;
+  work_on(text.size(), [&] { coder.encode(text, ids); });
   return ids;
 }
 
-nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads, bool arrays) {
-  nb::list results;
-  for (size_t i = 0; i < texts.size(); ++i) results.append(nb::none());
+// A list of so many None.
+nb::object new_results(size_t size) {
+  nb::object results = nb::steal(PyList_New(static_cast<Py_ssize_t>(size)));
+  if (!results.is_valid()) throw nb::python_error();
+  for (size_t i = 0; i < size; ++i)
+    NB_LIST_SET_ITEM(results.ptr(), static_cast<Py_ssize_t>(i), nb::none().release().ptr());
+  return results;
+}
+
+void set_result(nb::handle results, size_t place, nb::object result) {
+  PyList_SetItem(results.ptr(), static_cast<Py_ssize_t>(place), result.release().ptr());
+}
+
+template <class Coder>
+nb::object encode_batch(const Coder& coder, const Texts& texts, size_t threads, bool arrays) {
+  const nb::object results = new_results(texts.size());
   std::vector<std::pair<size_t, std::vector<Ids>>> ready;
   std::mutex lock;
   Unlocked released;
@@ -47,19 +52,49 @@ nb::list encode_batch(const Encoder& encoder, const Texts& texts, size_t threads
     guard.unlock();
     if (some.empty()) return;
     released.locked([&] {
+      const Uncollected uncollected;
       for (const auto& [first, ids] : some)
         for (size_t i = 0; i < ids.size(); ++i)
-          results[first + i] = arrays ? to_array(ids[i]) : to_list(ids[i]);
+          set_result(results, first + i, arrays ? to_array(ids[i]) : to_list(ids[i]));
     });
   };
-  encode_all(encoder, texts, threads, add, collect);
+  encode_all(coder, texts, threads, add, collect);
+  return results;
+}
+
+nb::object as_python(const std::string& bytes, bool text) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  auto made = nb::steal(text ? PyUnicode_DecodeUTF8(bytes.data(), size, "replace")
+                             : PyBytes_FromStringAndSize(bytes.data(), size));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+// Each sequence of ids as text, in which U+FFFD stands for what is no UTF-8, or as bytes.
+nb::object decode_batch(const Decoder& decoder, const nb::list& batch, bool skip_special,
+                        bool text) {
+  constexpr size_t kPortion = 1 << 16;  // ids, after which other threads have their turn
+  const nb::object results = new_results(nb::len(batch));
+  Ids ids;
+  std::string bytes;
+  for (size_t i = 0, done = 0; i < nb::len(results); ++i) {
+    read_ids(nb::object(batch[i]), ids);
+    work_on(ids.size(), [&] { decoder.decode(ids, skip_special, bytes); });
+    set_result(results, i, as_python(bytes, text));
+    done += ids.size();
+    if (done < kPortion) continue;
+    const Unlocked released;
+    breathe();
+    done = 0;
+  }
   return results;
 }
 
 // The ids of the documents in some whole lines of JSON, one after another, each with `end` behind
 // it, and how many ids each has. Nothing if a line is odd (see lines.hpp): then Python reads them
 // all.
-nb::object encode_lines(const Encoder& encoder, const std::string& data, std::string_view key,
+template <class Coder>
+nb::object encode_lines(const Coder& coder, const std::string& data, std::string_view key,
                         size_t longest, std::optional<uint32_t> end, size_t threads) {
   struct Part {
     Ids ids;
@@ -84,7 +119,7 @@ nb::object encode_lines(const Encoder& encoder, const std::string& data, std::st
       start = stop + 1;
       if (part.odd || text.empty()) continue;
       const size_t before = part.ids.size();
-      encoder.encode(text, part.ids);
+      coder.encode(text, part.ids);
       if (end) part.ids.push_back(*end);
       part.lengths.push_back(static_cast<int64_t>(part.ids.size() - before));
       breathe();
@@ -142,68 +177,114 @@ void bind_surveys(nb::module_& m) {
   def_rows<Neighbours, &Neighbours::pairs>(m, "Neighbours");
 }
 
-}  // namespace
-
-void bind_encode(nb::module_& m) {
-  m.attr("MOST_TOKENS") = TrieSlots::kMostNodes;
-  nb::class_<Encoder>(m, "Encoder")
-      .def(nb::init<Strings, const Counts&, bool, uint32_t, Ids, const Ids&>(), "entries"_a,
-           "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
-           "tied"_a = nb::list(), Released())
+// What encoders have in common with those that cut.
+template <class Coder>
+void def_encoding(nb::class_<Coder>& coder) {
+  coder
       .def(
           "encode",
-          [](const Encoder& self, std::string_view text) {
+          [](const Coder& self, std::string_view text) {
             const Ids ids = encode(self, text);
             return in_python([&] { return to_list(ids); });
           },
           "text"_a)
       .def(
           "encode_array",
-          [](const Encoder& self, std::string_view text) { return to_array(encode(self, text)); },
+          [](const Coder& self, std::string_view text) {
+            const Ids ids = encode(self, text);
+            return in_python([&] { return to_array(ids); });
+          },
           "text"_a)
-      .def("encode_batch", &encode_batch, "texts"_a, "threads"_a, "arrays"_a)
+      .def("encode_batch", &encode_batch<Coder>, "texts"_a, "threads"_a, "arrays"_a)
       .def(
           "encode_lines",
-          [](const Encoder& self, const nb::bytes& data, std::string_view key, size_t longest,
+          [](const Coder& self, const nb::bytes& data, std::string_view key, size_t longest,
              std::optional<uint32_t> end, size_t threads) {
             return encode_lines(self, {data.c_str(), data.size()}, key, longest, end, threads);
           },
           "data"_a, "key"_a, "longest"_a, "end"_a.none(), "threads"_a,
           "The ids of the documents in whole lines of JSON, each with `end` behind it, and how "
-          "many "
-          "ids each has; None if a line needs Python.")
+          "many ids each has; None if a line needs Python.")
       .def(
           "encode_with_offsets",
-          [](const Encoder& self, std::string_view text) {
-            const Ids ids = encode(self, text);
-            return std::pair(to_list(ids), offsets(self, text, ids));
+          [](const Coder& self, std::string_view text) {
+            Ids ids;
+            Places places;
+            work_on(text.size(), [&] { locate(self, text, ids, places); });
+            return std::pair(to_list(ids), places);
           },
           "text"_a)
-      .def("count", &Encoder::count, "text"_a, Released())
+      .def(
+          "count",
+          [](const Coder& self, std::string_view text) {
+            size_t count = 0;
+            work_on(text.size(), [&] { count = self.count(text); });
+            return count;
+          },
+          "text"_a)
       .def(
           "usage",
-          [](const Encoder& self, const Texts& texts, size_t threads, const Counts& weights) {
+          [](const Coder& self, const Texts& texts, size_t threads, const Counts& weights) {
             if (!weights.empty()) check_sizes(texts, weights);
             const Unlocked released;
             return usage(self, texts, threads, weights);
           },
           "texts"_a, "threads"_a, "weights"_a = nb::list(),
-          "How often each id occurs in the encodings of the texts, each counted by its weight.")
+          "How often each id occurs in the encodings of the texts, each counted by its weight.");
+}
+
+}  // namespace
+
+void bind_encode(nb::module_& m) {
+  m.attr("MOST_TOKENS") = TrieSlots::kMostNodes;
+  nb::class_<Encoder> encoder(m, "Encoder");
+  encoder.def(nb::init<Strings, const Counts&, bool, uint32_t, Ids, const Ids&>(), "entries"_a,
+              "weights"_a, nb::kw_only(), "fewest"_a, "first_id"_a, "ids"_a = nb::list(),
+              "tied"_a = nb::list(), Released());
+  def_encoding(encoder);
+  encoder
       .def(
           "decode",
           [](const Encoder& self, const Ids& ids) {
-            const std::string bytes = decode(self, ids);
-            return nb::bytes(bytes.data(), bytes.size());
+            std::string bytes;
+            Decoder(self, {}, {}, 0, false).decode(ids, false, bytes);
+            return as_python(bytes, false);
           },
           "ids"_a)
       .def("parts_without", &Encoder::parts_without, Released(),
            "By entry, the fewest other entries that its text can be written with.")
       .def("states", &Encoder::states,
            "Of each entry: 0 reachable, 1 never made, 2 made from later entries.")
+      .def(
+          "first_bad",
+          [](const Encoder& self) -> std::optional<size_t> {
+            const auto& all = self.states();
+            const auto bad = std::find_if(all.begin(), all.end(), [](uint8_t s) { return s; });
+            if (bad == all.end()) return {};
+            return static_cast<size_t>(bad - all.begin());
+          },
+          "The first entry that is not reachable, or None.")
       .def_static("states_of", &Encoder::states_of, "entries"_a, Released(),
                   "The states of these entries by merges, without making an encoder.")
       .def("parts", &Encoder::parts, "entry"_a,
            "The two entries that an entry is joined from, or None for a character.");
+
+  nb::class_<Cutting> cutting(m, "Cutting");
+  cutting.def(nb::init<const Encoder&, const Cutting*, const Texts&, Ids, std::string_view>(),
+              "encoder"_a, "next"_a.none(), "texts"_a, "ids"_a, "prefix"_a, nb::keep_alive<1, 2>(),
+              nb::keep_alive<1, 3>(),
+              "Cuts texts out, which have these ids; the next cutting or the encoder encodes the "
+              "rest. The prefix comes before the first stretch that is not empty.");
+  def_encoding(cutting);
+
+  nb::class_<Decoder>(m, "Decoder")
+      .def(nb::init<const Encoder&, const Ids&, const Texts&, size_t, bool>(), "encoder"_a, "ids"_a,
+           "texts"_a, "special"_a, "prefixed"_a, nb::keep_alive<1, 2>(),
+           "Knows the ids of the encoder and these, of which the first so many are special tokens. "
+           "`prefixed`: takes off the space that encoding puts before each text.")
+      .def("decode_batch", &decode_batch, "batch"_a, "skip_special"_a, "text"_a,
+           "Each list or array of ids as a str or as bytes. An IndexError or OverflowError: no "
+           "token has such an id; a TypeError: something is neither list nor array.");
 
   bind_surveys(m);
 }

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "fewest.hpp"
-#include "merges.hpp"
+#include "levels.hpp"
 #include "threads.hpp"
 
 namespace supratok {
@@ -20,30 +20,30 @@ class Encoder {
   // then of the entries. `tied` entries share a rank under the merges rule.
   Encoder(std::vector<std::string> entries, const Counts& weights, bool fewest, uint32_t first_id,
           Numbers ids, const Numbers& tied)
-      : entries_(std::move(entries), weights), merges_(size()), first_id_(first_id),
-        ids_(std::move(ids)) {
+      : entries_(std::move(entries)), merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
     if (!ids_.empty()) number();
     if (fewest) {
+      entries_.make_trie(weights, [](uint32_t) { return true; });
       fewest_.emplace(entries_);
       return;
     }
     merges_.learn(entries_, tied);
-    Texts reachable(entries_.texts.begin(), entries_.texts.end());
-    for (uint32_t e = 0; e < size(); ++e)
-      if (states()[e] != kReachable) reachable[e] = {};
-    if (std::find(reachable.begin(), reachable.end(), "") == reachable.end()) return;
-    entries_.trie = Trie(reachable, weights);  // unreachable entries never match
-    merges_.skip_unreachable();
+    auto last = static_cast<uint32_t>(size());  // of the entries that are looked for in the trie
+    if (!merges_.ties()) {
+      const uint32_t phrase = Levels::first_phrase(entries_);
+      if (phrase >= size() / kPhrasesRankLast) levels_.emplace(entries_, merges_, last = phrase);
+    }
+    const auto keeps = [&](uint32_t e) { return e < last && states()[e] == kReachable; };
+    entries_.make_trie(weights, keeps);
+    merges_.keep(keeps);
   }
+  Encoder(const Encoder&) = delete;  // `levels_` refers to its members
 
   void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
     ids.reserve(start + text.size() / 4 + 4);  // more than most texts need
-    if (fewest_)
-      fewest_->encode(entries_, text, true, ids);
-    else
-      merges_.encode(entries_, text, ids);
+    encode_entries(text, ids);
     // Each kNone becomes the byte at its place; then entries become ids.
     const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
     if (std::find(fresh.begin(), fresh.end(), kNone) != fresh.end()) {
@@ -60,26 +60,20 @@ class Encoder {
       for (uint32_t& id : fresh) id = ids_[id + 256];
   }
 
-  // Whether the rule is merges, and no two entries share a rank: then it can be applied in levels
-  // (levels.hpp), and this appends the entries that those before `limit` encode to; kNone: a byte.
-  bool has_levels() const { return !fewest_ && !merges_.ties(); }
-  void encode_before(std::string_view text, uint32_t limit, Numbers& entries) const {
-    merges_.encode_before(entries_, text, limit, entries);
-  }
-
   size_t count(std::string_view text) const {  // of tokens
     Scratch<uint32_t, 2> tokens(0);
     tokens.values.clear();
     return fewest_ ? fewest_->encode(entries_, text, false, tokens.values)
-                   : merges_.encode(entries_, text, tokens.values);
+                   : encode_entries(text, tokens.values);
   }
+  // The merges rule in two levels, where it is applied so; or nullptr.
+  const Levels* levels() const { return levels_ ? &*levels_ : nullptr; }
 
   // The bytes of an id that it knows: of an entry or a byte, not of a special token.
   std::string_view bytes_of(uint32_t id) const {
     const uint32_t place = place_of(id);
     return place < 256 ? std::string_view(&bytes_[place], 1) : entries_.texts[place - 256];
   }
-  std::string_view text_of(uint32_t entry) const { return entries_.texts[entry]; }
   bool knows(uint32_t id) const { return place_of(id) < 256 + size(); }
   // The largest id known, plus one.
   uint32_t end_id() const {
@@ -94,8 +88,7 @@ class Encoder {
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The same of an encoder of these entries, by merges, which need not be made.
   static std::vector<uint8_t> states_of(std::vector<std::string> list) {
-    const Counts weights(list.size(), 1);
-    const Entries entries(std::move(list), weights);
+    const Entries entries(std::move(list));
     Merges merges(entries.texts.size());
     merges.learn(entries, {});
     return std::move(merges.states);
@@ -106,9 +99,24 @@ class Encoder {
     if (piece.left == kNone) return {};
     return std::pair(piece.left, piece.right);
   }
-  Numbers parts_without() const { return Fewest::parts_without(entries_); }
+  Numbers parts_without() const {
+    if (!fewest_) throw std::invalid_argument("an encoder by merges");
+    return Fewest::parts_without(entries_);
+  }
 
  private:
+  // Where fewer than one in so many entries rank before the first phrase, levels do not pay.
+  static constexpr size_t kPhrasesRankLast = 8;
+
+  // Appends entries, kNone for a byte; returns how many.
+  size_t encode_entries(std::string_view text, Numbers& out) const {
+    if (fewest_) return fewest_->encode(entries_, text, true, out);
+    if (!levels_) return merges_.encode(entries_, text, out);
+    const size_t start = out.size();
+    levels_->encode(text, out);
+    return out.size() - start;
+  }
+
   void number() {
     if (ids_.size() != 256 + size())
       throw std::invalid_argument("as many ids as bytes and entries");
@@ -125,6 +133,7 @@ class Encoder {
   Entries entries_;
   std::optional<Fewest> fewest_;  // or by merges
   Merges merges_;
+  std::optional<Levels> levels_;
   std::array<char, 256> bytes_;
   uint32_t first_id_;
   Numbers ids_;     // by place; empty: consecutive
@@ -135,9 +144,9 @@ using Ids = Numbers;
 
 // Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
 // order and on any thread, where ids[i] belong to text first + i. The calling thread also calls
-// collect(), as often as in_parallel does.
-template <class Ready, class Collect>
-void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Ready ready,
+// collect(), as often as in_parallel does. The encoder may be one that cuts (cutting.hpp).
+template <class Coder, class Ready, class Collect>
+void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready ready,
                 Collect collect) {
   constexpr size_t kPortion = 1 << 17;  // bytes: `ready` is called once for many short texts
   std::vector<size_t> ends{0};
@@ -159,8 +168,8 @@ void encode_all(const Encoder& encoder, const Texts& texts, size_t threads, Read
 
 // How often each id occurs in the encodings of the texts, each counted `weights` times, or once if
 // there are none.
-inline Counts usage(const Encoder& encoder, const Texts& texts, size_t threads,
-                    const Counts& weights) {
+template <class Coder>
+Counts usage(const Coder& encoder, const Texts& texts, size_t threads, const Counts& weights) {
   Counts uses(encoder.end_id());
   std::mutex lock;
   const auto add = [&](size_t first, const std::vector<Ids>& ids) {
@@ -184,15 +193,6 @@ inline std::vector<std::pair<size_t, size_t>> offsets(const Encoder& encoder, st
     places.emplace_back(first, chars);
   }
   return places;
-}
-
-inline std::string decode(const Encoder& encoder, const Ids& ids) {
-  std::string bytes;
-  for (const uint32_t id : ids) {
-    if (!encoder.knows(id)) throw std::out_of_range("no token has the id " + std::to_string(id));
-    bytes += encoder.bytes_of(id);
-  }
-  return bytes;
 }
 
 }  // namespace supratok

@@ -39,30 +39,28 @@ class Merges {
     joins_.clear(slots);
     maybe_joined_.assign(slots / 16, 0);  // 4 bits a slot
     lowest_.assign(1 << 16, kNone);
-    for (uint32_t e = 0; e < entries.texts.size(); ++e) {
-      const std::string& text = entries.texts[e];
-      pieces[e].prefix = entries.longest(text.data(), text.data() + text.size() - 1);
-    }
+    for (uint32_t e = 0; e < entries.texts.size(); ++e) pieces[e].prefix = entries.prefixes[e];
     ties() ? learn_parts<true>(entries) : learn_parts<false>(entries);
   }
 
-  // After unreachable entries were removed from the trie: no prefix leads to them.
-  void skip_unreachable() {
+  // After the other entries were removed from the trie: no prefix leads to them.
+  template <class Keeps>
+  void keep(Keeps keeps) {
     for (Piece& piece : pieces)
-      while (piece.prefix != kNone && states[piece.prefix] != kReachable)
+      while (piece.prefix != kNone && !keeps(piece.prefix))
         piece.prefix = pieces[piece.prefix].prefix;
   }
 
   // Appends entries, and kNone for each byte of a character outside the alphabet; returns how many.
   size_t encode(const Entries& entries, std::string_view text, Numbers& out) const {
-    return ties() ? encode<false, true>(entries, text, kNone, out)
-                  : encode<false, false>(entries, text, kNone, out);
+    return ties() ? encode<true>(entries, text, kNone, out)
+                  : encode<false>(entries, text, kNone, out);
   }
 
-  // The same with the entries before `limit` alone; without ties.
+  // The same with the entries before `limit` alone, where the trie holds no others; without ties.
   size_t encode_before(const Entries& entries, std::string_view text, uint32_t limit,
                        Numbers& out) const {
-    return encode<true, false>(entries, text, limit, out);
+    return encode<false>(entries, text, limit, out);
   }
   bool ties() const { return !ranks_.empty(); }
 
@@ -96,26 +94,41 @@ class Merges {
   // In rank order: with the entries before it, an entry's text must encode to two of them.
   template <bool kTies>
   void learn_parts(const Entries& entries) {
-    Numbers tokens;
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
       breathe(e);
       const std::string& text = entries.texts[e];
       if (is_char(text)) continue;  // the alphabet has no parts
-      tokens.clear();
-      if (encode<true, kTies>(entries, text, e, tokens) != 2 || tokens[0] == kNone ||
-          tokens[1] == kNone) {
+      if (!find_parts<kTies>(entries, e)) {
         states[e] = formed_plainly<kTies>(entries, text) ? kOutOfOrder : kUnreachable;
         continue;
       }
-      pieces[e].left = tokens[0];
-      pieces[e].right = tokens[1];
-      const uint64_t hash = join_hash(tokens[0], tokens[1]);
+      const auto [left, right, prefix] = pieces[e];
+      const uint64_t hash = join_hash(left, right);
       joins_.add(hash, e);
       maybe_joined_[maybe_place(hash) / 64] |= uint64_t{1} << maybe_place(hash) % 64;
-      const size_t left_size = entries.sizes[tokens[0]];
+      const size_t left_size = entries.sizes[left];
       uint32_t& lowest = lowest_[border(text[left_size - 1], text[left_size])];
       lowest = std::min(lowest, rank<kTies>(e));
     }
+  }
+
+  // The two earlier entries that an entry's text encodes to, if they are two: by (2) the first
+  // that may be neighbours.
+  template <bool kTies>
+  bool find_parts(const Entries& entries, uint32_t e) {
+    const std::string_view text = entries.texts[e];
+    for (uint32_t left = usable(pieces[e].prefix, e); left != kNone;
+         left = usable(pieces[left].prefix, e)) {
+      const size_t border_at = entries.sizes[left];
+      const uint32_t right = entries.find(text.substr(border_at));
+      if (right == kNone || right >= e || states[right] != kReachable) continue;
+      const uint32_t lowest = lowest_[border(text[border_at - 1], text[border_at])];
+      if (!fit<kTies>(left, right, lowest, kNone)) continue;
+      pieces[e].left = left;
+      pieces[e].right = right;
+      return true;
+    }
+    return false;
   }
 
   // The rule taken literally, for the few texts that the fast way does not settle.
@@ -124,7 +137,7 @@ class Merges {
     Texts tokens;
     for (size_t i = 0; i < text.size(); i += char_bytes(text[i]))
       tokens.push_back(text.substr(i, char_bytes(text[i])));
-    const auto known = [&](std::string_view token) { return entries.trie.find(token); };
+    const auto known = [&](std::string_view token) { return entries.find(token); };
     while (tokens.size() > 1) {
       uint32_t lowest = kNone;
       size_t place = 0;
@@ -185,50 +198,53 @@ class Merges {
   }
 
   // `entry`, or the longest entry that it begins with and that may be used.
-  template <bool kBuilding>
   uint32_t usable(uint32_t entry, uint32_t limit) const {
-    while (kBuilding && entry != kNone && (entry >= limit || states[entry] != kReachable))
+    while (entry != kNone && (entry >= limit || states[entry] != kReachable))
       entry = pieces[entry].prefix;
     return entry;
   }
 
-  // Uses only entries before `limit`, while `kBuilding`.
-  template <bool kBuilding, bool kTies>
+  // Entries from `limit` on do not join; the trie holds none.
+  template <bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
-    Scratch<uint64_t, 0> scratch(text.size() / 64 + 1);
-    uint64_t* const dead = scratch.values.data();  // no encoding passes there
-    std::fill_n(dead, text.size() / 64 + 1, 0);
+    uint64_t few = 0;       // bits: enough for most texts
+    uint64_t* dead = &few;  // no encoding passes there
+    std::optional<Scratch<uint64_t, 0>> more;
+    if (text.size() >= 64) {
+      dead = more.emplace(text.size() / 64 + 1).values.data();
+      std::fill_n(dead, text.size() / 64 + 1, 0);
+    }
     const char* const end = text.data() + text.size();
     const size_t start = out.size();
-    size_t fence = start;  // no token before this one can join the next
+    size_t fence = start;                  // no token before this one can join the next
+    uint32_t left = kNone, right = kNone;  // the last two that fitted: the same often come again
     size_t at = 0, pause = kPause;
     while (at < text.size()) {
       if (at >= pause) breathe(), pause = at + kPause;
-      uint32_t token = usable<kBuilding>(entries.longest(text.data() + at, end), limit);
+      uint32_t token = entries.longest(text.data() + at, end);
       if (token == kNone) {
-        const size_t bytes = char_bytes(text[at]);
-        out.insert(out.end(), bytes, kNone);
+        for (const size_t next = at + char_bytes(text[at]); at < next; ++at) out.push_back(kNone);
         fence = out.size();
-        at += bytes;
         continue;
       }
       while (true) {
         const size_t next = at + entries.sizes[token];
         if (!(dead[next / 64] >> next % 64 & 1) &&
-            (out.size() == fence ||
-             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])],
-                        kBuilding && !kTies ? limit : kNone))) {
+            (out.size() == fence || (out.back() == left && token == right) ||
+             fit<kTies>(out.back(), token, lowest_[border(text[at - 1], text[at])], limit))) {
+          left = out.size() == fence ? kNone : out.back();
+          right = token;
           out.push_back(token);
           at = next;
           break;
         }
-        token = usable<kBuilding>(pieces[token].prefix, limit);
+        token = pieces[token].prefix;
         while (token == kNone) {  // nothing fits here: step back
           dead[at / 64] |= uint64_t{1} << at % 64;
           token = out.back();
           out.pop_back();
           at -= entries.sizes[token];
-          token = usable<kBuilding>(pieces[token].prefix, limit);
+          token = pieces[token].prefix;
         }
       }
     }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "encode.hpp"
-#include "store.hpp"
+#include "known_words.hpp"
 #include "words.hpp"
 
 namespace supratok {
@@ -45,7 +45,7 @@ class Units {
         pieces.clear();
         const uint64_t hash = hash_bytes(word.text);
         Known known = look_up(word, hash, pieces);
-        if (known.cut) known.pieces = pieces.data();
+        if (!pieces.empty()) known.list = pieces.data();
         walk.step(known, hash);
       }
       end();
@@ -57,25 +57,10 @@ class Units {
       std::string room;
       return each(block.texts(room), visit, end);
     }
-    std::vector<Known> words(block.words.size());
     std::vector<uint64_t> hashes(block.words.size());
+    for (size_t i = 0; i < hashes.size(); ++i) hashes[i] = hash_bytes(block.words[i]);
     Numbers pieces;
-    std::vector<std::pair<size_t, size_t>> cut;  // words, and where their pieces are
-    for (size_t i = 0; i < words.size(); breathe(++i)) {
-      hashes[i] = hash_bytes(block.words[i]);
-      if (block.numbers && block.numbers[i] < numbered_.size()) {
-        if (i + kAhead < words.size() && block.numbers[i + kAhead] < numbered_.size())
-          __builtin_prefetch(&numbered_[block.numbers[i + kAhead]]);
-        words[i] = numbered_[block.numbers[i]];
-        continue;
-      }
-      Word word{};
-      WordReader(block.words[i], block.by_class).next(word);
-      const size_t start = pieces.size();
-      words[i] = look_up(word, hashes[i], pieces);
-      if (words[i].cut) cut.emplace_back(i, start);
-    }
-    for (const auto& [word, start] : cut) words[word].pieces = &pieces[start];
+    const std::vector<Known> words = known_words_.of(block, pieces, *this);
     block.each_document([&](const Numbers& numbers) {
       Walk<Visit> walk{visit};
       for (const uint32_t number : numbers) walk.step(words[number], hashes[number]);
@@ -86,26 +71,7 @@ class Units {
   // Looks the words of a lexicon up, for the blocks that have its numbers.
   void prepare(const Lexicon& lexicon, size_t threads) {
     const std::lock_guard guard(lock_);
-    if (lexicon_ == lexicon.id) return;
-    std::vector<Known> numbered(lexicon.end());
-    std::vector<Numbers> pieces(Lexicon::kParts);
-    in_parallel(
-        Lexicon::kParts, threads,
-        [&](size_t p) {
-          std::vector<std::pair<uint32_t, size_t>> cut;
-          lexicon.each(p, [&](uint32_t number, std::string_view text) {
-            Word word{};
-            WordReader(text, joints_.by_class()).next(word);
-            const size_t start = pieces[p].size();
-            numbered[number] = look_up(word, hash_bytes(text), pieces[p]);
-            if (numbered[number].cut) cut.emplace_back(number, start);
-          });
-          for (const auto& [number, start] : cut) numbered[number].pieces = &pieces[p][start];
-        },
-        [] {});
-    numbered_ = std::move(numbered);
-    numbered_pieces_ = std::move(pieces);
-    lexicon_ = lexicon.id;
+    known_words_.prepare(lexicon, threads, *this);
   }
 
  private:
@@ -114,9 +80,13 @@ class Units {
   struct Known {
     uint32_t place = kNone;
     uint8_t as_last = 0, as_next = 0;
-    bool cut = false;
-    const uint32_t* pieces = nullptr;
+    const uint32_t* list = nullptr;
   };
+  Known look_up(std::string_view text, Numbers& pieces) const {
+    Word word{};
+    WordReader(text, joints_.by_class()).next(word);
+    return look_up(word, hash_bytes(text), pieces);
+  }
   // `pieces` receives the number of its pieces and their places.
   Known look_up(const Word& word, uint64_t hash, Numbers& pieces) const {
     Known found;
@@ -132,7 +102,6 @@ class Units {
       const std::string_view piece = pieces_.encoder->bytes_of(id);
       pieces.push_back(known_.find(piece, hash_bytes(piece)));
     }
-    found.cut = true;
     return found;
   }
 
@@ -146,9 +115,9 @@ class Units {
 
     void step(const Known& word, uint64_t next_hash) {
       const bool joins = as_last & word.as_next;
-      if (word.cut) {
-        for (uint32_t i = 0; i < word.pieces[0]; ++i)
-          unit(word.pieces[1 + i], i > 0 || joins, false, 0);
+      if (word.list) {
+        for (uint32_t i = 0; i < word.list[0]; ++i)
+          unit(word.list[1 + i], i > 0 || joins, false, 0);
       } else {
         unit(word.place, joins, true, next_hash);
       }
@@ -161,14 +130,12 @@ class Units {
     }
   };
 
-  static constexpr size_t kAhead = 16;
   WordIndex known_;
   Joints joints_;
   Pieces pieces_;
   std::mutex lock_;
-  uint64_t lexicon_ = 0;  // of `numbered_`
-  std::vector<Known> numbered_;
-  std::vector<Numbers> numbered_pieces_;
+  friend class KnownWords<Known>;
+  KnownWords<Known> known_words_;
 };
 
 // Counts runs. A run is kept as the places of its units in the list of known words, 32 bits each.

@@ -5,8 +5,8 @@
 // second counts those exactly that may have been seen often enough.
 #pragma once
 
-#include "levels.hpp"
 #include "pair_sketch.hpp"
+#include "word_levels.hpp"
 
 namespace supratok {
 
@@ -26,10 +26,11 @@ class Survey {
   Survey(const Encoder& encoder, int sketch_bits)
       : uses(encoder.size()), documents(encoder.size()), encoder_(encoder) {
     if (sketch_bits) pairs.emplace(sketch_bits);
+    if (encoder.levels()) words_.emplace(*encoder.levels());
   }
 
   void prepare(const Lexicon& lexicon, size_t threads) {
-    if (encoder_.has_levels() && lexicon.end()) levels(lexicon.by_class).prepare(lexicon, threads);
+    if (words_) words_->prepare(lexicon, threads);
   }
   // `source` is texts or a block. `keep` receives the encodings.
   template <class Source>
@@ -97,12 +98,12 @@ class Survey {
   }
   template <class Visit>
   void each_encoding(const Block& block, Visit visit) const {
-    if (!encoder_.has_levels()) {
+    if (!words_) {
       std::string room;
       return each_encoding(block.texts(room), visit);
     }
     Numbers entries;
-    Levels::Words words(levels(block.by_class), block);
+    WordLevels::Words words(*words_, block);
     block.each_document([&](const Numbers& numbers) {
       entries.clear();
       words.encode(numbers, entries);
@@ -114,17 +115,10 @@ class Survey {
   std::optional<PairSketch> pairs;
 
  private:
-  Levels& levels(bool by_class) const {
-    const std::lock_guard guard(lock_);
-    std::optional<Levels>& levels = levels_[by_class];
-    if (!levels) levels.emplace(encoder_, by_class);
-    return *levels;
-  }
-
   static constexpr size_t kAhead = 12;
   const Encoder& encoder_;
-  mutable std::array<std::optional<Levels>, 2> levels_;
-  mutable std::mutex lock_;
+  std::optional<WordLevels> words_;
+  std::mutex lock_;
 };
 
 // Counts the pairs of neighbouring entries that the survey may have seen `floor` times or more.

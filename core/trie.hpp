@@ -81,12 +81,13 @@ class Trie {
   static constexpr uint32_t kNone = 0x7fffffffu;
   static constexpr uint32_t kRoot = 0;
 
-  // The value of a string is its place in `strings`; of equal strings the first counts, and an
-  // empty one is left out. Strings of great weight, met often, are laid close together: the trie
-  // is larger than a fast cache, so this decides its speed, and nothing else.
-  Trie(const Texts& strings, const Counts& weights) {
+  Trie() = default;
+
+  // Of the strings at these places, which are sorted. The value of a string is its place; of equal
+  // ones the first counts. Strings of great weight, met often, are laid close together: the trie is
+  // larger than a fast cache, so this decides its speed, and nothing else.
+  Trie(const Texts& strings, const Counts& weights, const Numbers& order) {
     if (weights.size() != strings.size()) throw std::invalid_argument("as many weights as entries");
-    const Numbers order = sorted_places(strings);
     std::string bytes;  // of the sorted strings, end to end: neighbours are read together
     std::vector<size_t> begins;
     for (const uint32_t s : order) {
@@ -105,17 +106,18 @@ class Trie {
       bool operator<(const Range& other) const { return weight < other.weight; }
     };
     TrieSlots slots;
+    // The heaviest node comes next; below a node with few strings, whole branches are laid at once.
+    constexpr uint32_t kFew = 16;
     std::priority_queue<Range> open;
-    open.push({kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()});
+    std::vector<Range> branch{
+        {kRoot, 0, static_cast<uint32_t>(order.size()), 0, weight_before.back()}};
     std::vector<unsigned char> labels;
     Numbers starts;
     fit(slots);
-    Range top{};
-    bool chain = false;  // the next node is the only child of this one, and weighs as much
-    for (size_t step = 0; chain || !open.empty(); breathe(++step)) {
-      if (!chain) top = open.top(), open.pop();
-      auto [node, begin, end, depth, weight] = top;
-      chain = false;
+    for (size_t step = 0; !branch.empty() || !open.empty(); breathe(++step)) {
+      if (branch.empty()) branch.push_back(open.top()), open.pop();
+      auto [node, begin, end, depth, weight] = branch.back();
+      branch.pop_back();
       for (; begin < end && begins[begin + 1] - begins[begin] == depth; ++begin) {
         if (depth == 0 || ends_at(node)) continue;
         links_[node] |= 1u << 8;
@@ -132,43 +134,26 @@ class Trie {
       }
       starts.push_back(end);
       const uint32_t base = slots.place(labels);
-      fit(slots);
+      if (slots.size() > links_.size()) fit(slots);
       links_[node] |= base << 9;
-      chain = labels.size() == 1 && weight_before[end] - weight_before[begin] == weight;
+      // An only child weighs as much, so it is next.
+      const bool few = end - begin <= kFew || labels.size() == 1;
       for (size_t i = 0; i < labels.size(); ++i) {
         const uint32_t child = base ^ labels[i];
         links_[child] = labels[i];
         longest_[child] = longest_[node];
-        top = {child, starts[i], starts[i + 1], depth + 1,
-               weight_before[starts[i + 1]] - weight_before[starts[i]]};
-        if (!chain) open.push(top);
+        const Range next{child, starts[i], starts[i + 1], depth + 1,
+                         weight_before[starts[i + 1]] - weight_before[starts[i]]};
+        few ? branch.push_back(next) : open.push(next);
       }
     }
     label_unused(slots);
   }
 
-  // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
-  bool step(uint32_t& node, unsigned char byte) const {
-    const uint32_t to = (links_[node] >> 9) ^ byte;
-    if ((links_[to] & 0xff) != byte) return false;
-    node = to;
-    return true;
-  }
-  // Whether a string ends at the node.
-  bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
-  // The longest string on the way to the node, or kNone.
-  uint32_t longest_at(uint32_t node) const { return longest_[node]; }
-  uint32_t find(std::string_view text) const {
-    uint32_t node = kRoot;
-    for (const char byte : text)
-      if (!step(node, static_cast<unsigned char>(byte))) return kNone;
-    return ends_at(node) ? longest_[node] : kNone;
-  }
-
- private:
   // The places of the strings, sorted; equal ones in order. Most differ in their first bytes.
-  static Numbers sorted_places(const Texts& strings) {
+  static Numbers sorted(const Texts& strings) {
     std::vector<std::pair<uint64_t, uint32_t>> keys;
+    keys.reserve(strings.size());
     for (const std::string_view string : strings) {
       uint64_t key = 0;
       for (size_t i = 0; i < 8; ++i)
@@ -185,6 +170,23 @@ class Trie {
     return places;
   }
 
+  // Steps to the child of `node`; false, and nowhere, if it has none by this byte.
+  bool step(uint32_t& node, unsigned char byte) const {
+    const uint32_t to = (links_[node] >> 9) ^ byte;
+    if ((links_[to] & 0xff) != byte) return false;
+    node = to;
+    return true;
+  }
+  // For many walks at once: the child of a link, if its label is the byte. A link is the base of a
+  // node << 9 | whether a string ends there << 8 | its label; a node without children has base 0.
+  uint32_t link(uint32_t node) const { return links_[node]; }
+  static uint32_t child(uint32_t link, uint32_t byte) { return (link >> 9) ^ byte; }
+  // Whether a string ends at the node.
+  bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
+  // The longest string on the way to the node, or kNone.
+  uint32_t longest_at(uint32_t node) const { return longest_[node]; }
+
+ private:
   void fit(const TrieSlots& slots) {
     links_.resize(slots.size());
     longest_.resize(slots.size(), kNone);

@@ -48,8 +48,9 @@ def test_a_room_says_what_it_is_for_and_what_it_may_import(room: str) -> None:
 def test_the_core_is_small() -> None:
     sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
     assert max(sizes.values()) <= 450, sizes
-    # Reading, spilling and counting over numbers in C++ took 3,000 lines (CHANGELOG, issue 8).
-    assert sum(sizes.values()) <= 7100, sizes
+    # Reading, spilling and counting over numbers in C++ took 3,000 lines, encoding in two levels,
+    # decoding and reading files of tokenizers 1,000 (CHANGELOG).
+    assert sum(sizes.values()) <= 8200, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:

@@ -65,3 +65,13 @@ def test_no_verb_that_does_not_measure_loads_lab(verb: str) -> None:
         f"from supratok.cli.main import main\ntry: main([{verb!r}, '--help'])\nexcept SystemExit: 0"
     )
     assert among(loaded(f"exec({code!r})"), ("supratok.lab", *HEAVY)) == []
+
+
+def test_lists_need_no_numpy(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    train(["in New York"] * 9, Recipe(vocab_size=270), progress=False).save(path)
+    code = (
+        f"import supratok; t = supratok.Tokenizer.load({str(path)!r});"
+        "t.decode_batch(t.encode_batch(['in', 'New'])); t.decode(t.encode('in')); t.count('in')"
+    )
+    assert among(loaded(code), ("numpy",)) == []

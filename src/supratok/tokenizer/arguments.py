@@ -8,20 +8,20 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def check_text(text: object) -> None:
-    """Refuse what is no str, before the core sees it."""
+def wrong_text(text: object, error: Exception) -> Exception:
+    """The core says only that a text is none; this says why, and what to do."""
     if isinstance(text, str):
-        return
+        return wrong_texts([text], error)
     remedy = ""
     if isinstance(text, bytes):
         remedy = "; call .decode() on it first"
     elif isinstance(text, (list, tuple)):
         remedy = "; encode_batch takes several texts"
-    raise TypeError(f"text must be a str, not {_kind(text)}{remedy}")
+    return TypeError(f"text must be a str, not {_kind(text)}{remedy}")
 
 
 def list_of_texts(texts: Iterable[str], name: str) -> list[str]:
-    """The texts as a list. The core checks the items, at no cost: see `clear_error`."""
+    """The texts as a list. The core checks the items, at no cost: see `wrong_texts`."""
     if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
         raise TypeError(
             f"{name} takes a list of texts, not {_kind(texts)}; use encode for one text"
@@ -29,8 +29,8 @@ def list_of_texts(texts: Iterable[str], name: str) -> list[str]:
     return list(texts)
 
 
-def clear_error(texts: list[str], error: Exception) -> Exception:
-    """The core says only that some text is none; this says which, and what to do."""
+def wrong_texts(texts: list[str], error: Exception) -> Exception:
+    """The same of several texts: this says also which."""
     for place, text in enumerate(texts):
         if not isinstance(text, str):
             return TypeError(f"item {place} of texts must be a str, not {_kind(text)}")

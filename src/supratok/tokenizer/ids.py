@@ -68,18 +68,23 @@ class Layout:
                 f"a layout of {sizes[0]} special tokens, {sizes[1]} bytes and {sizes[2]} entries,"
                 f" where there are {special}, {BYTES} and {entries}"
             )
-        seen = set[int]()
-        for id in self._all():
-            if id in seen or id < 0:
-                raise ValueError(f"a layout with the id {id}, which is negative or given twice")
-            if id not in IDS:
-                raise ValueError(f"a layout with the id {id}; ids go up to {IDS[-1]:,}")
-            seen.add(id)
+        ids = list(self._all())
+        if len(set(ids)) < len(ids) or min(ids) < 0 or max(ids) not in IDS:
+            self._refuse_ids(ids)
         wrong = next((place for place in self.tied if not 0 < place < entries), None)
         if wrong is not None:
             raise ValueError(f"a layout with the tied entry {wrong}, where there are {entries}")
         if "" in self.always or "" in self.spare:
             raise ValueError("a layout with an empty text")
+
+    def _refuse_ids(self, ids: list[int]) -> None:
+        seen = set[int]()
+        for id in ids:
+            if id in seen or id < 0:
+                raise ValueError(f"a layout with the id {id}, which is negative or given twice")
+            if id not in IDS:
+                raise ValueError(f"a layout with the id {id}; ids go up to {IDS[-1]:,}")
+            seen.add(id)
 
     def ranks(self) -> list[int]:
         """The rank of each entry."""
@@ -133,8 +138,7 @@ class Names:
         """The text of each id; of a byte <0xE2>."""
         names = dict(zip(self._layout.entries, self._texts, strict=True))
         names |= {id: byte_name(byte) for byte, id in enumerate(self._layout.bytes)}
-        others = (self._special, self._layout.always, self._layout.spare)
-        return names | {id: text for some in others for text, id in some.items()}
+        return names | self.unencoded()
 
     @functools.cached_property
     def ids(self) -> dict[str, int]:
@@ -146,11 +150,10 @@ class Names:
         """The place in the vocabulary of each id that has one."""
         return {id: entry for entry, id in enumerate(self._layout.entries)}
 
-    @functools.cached_property
-    def unencoded(self) -> dict[int, bytes]:
-        """The bytes of each id that the core does not know."""
+    def unencoded(self) -> dict[int, str]:
+        """The text of each id that the core does not know; first those of special tokens."""
         others = (self._special, self._layout.always, self._layout.spare)
-        return {id: text.encode() for some in others for text, id in some.items()}
+        return {id: text for some in others for text, id in some.items()}
 
     def birth(self, id: int) -> str:
         """See `Tokenizer.birth`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 # The pass that made a token; "imported": another program made it.
 Birth = Literal["alphabet", "traditional", "multiword", "expression", "refined", "imported"]
@@ -18,6 +19,24 @@ class Token:
     text: str
     count: int
     born: Birth
+
+
+class Columns(NamedTuple):
+    """The alphabet and the tokens, in rank order. Columns, not objects: a hundred thousand objects
+    would slow down Python's garbage collection."""
+
+    texts: list[str]
+    counts: array[int]  # of 64 bits
+    births: list[Birth]
+
+
+def columns_of(rows: Iterable[tuple[str, int, Birth]]) -> Columns:
+    rows = list(rows)
+    return Columns(
+        [text for text, _, _ in rows],
+        array("q", [count for _, count, _ in rows]),
+        [born for _, _, born in rows],
+    )
 
 
 @dataclass(frozen=True)

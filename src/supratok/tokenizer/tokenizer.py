@@ -9,9 +9,9 @@ to itself; the same ids in every process and thread.
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -19,12 +19,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from ..common import _core
 from ..common.threads import usable_threads
 from ..recipe import Recipe
-from .arguments import check_text, clear_error, list_of_ids, list_of_texts
-from .encoder import CuttingEncoder
-from .file import Row, read_document, write_document
+from .arguments import list_of_ids, list_of_texts, wrong_text, wrong_texts
+from .file import FILE, read_document, read_written, write_document
 from .ids import Layout
-from .inputs import naming
-from .token import Piece, Token
+from .inputs import find_file, naming, read_file
+from .token import Birth, Columns, Piece, Token, columns_of
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from .stream import DecodeStream
 
     Ids = Sequence[int] | NDArray[np.integer[Any]]
+    Coder = _core.Encoder | _core.Cutting
 
 
 class Tokenizer(Vocabulary):
@@ -52,43 +52,61 @@ class Tokenizer(Vocabulary):
         report: dict[str, Any] | None = None,
         layout: Layout | None = None,
     ) -> None:
-        rows = [(token.text, token.count, token.born) for token in vocabulary]
-        self._set_up(rows, recipe, report, layout)
+        columns = columns_of((token.text, token.count, token.born) for token in vocabulary)
+        self._set_up(columns, recipe, report, layout)
 
     def _set_up(
         self,
-        rows: list[Row],
+        columns: Columns,
         recipe: Recipe,
         report: dict[str, Any] | None,
         layout: Layout | None,
     ) -> None:
-        super().__init__(rows, recipe, layout)
+        super().__init__(columns, recipe, layout)
         self.report = report or {}
-        self._prefix = " " if self._ids.prefix else ""
         self._core = self._encoder()
-        self._with_special = CuttingEncoder(self._core, self.special_tokens, self._prefix)
+        self._coder, self._special_coder = self._coders()
+        self._encode = self._coder.encode
+        self._decoder = self._decoder_of_all(self._ids.prefix)
         self._refuse_bad_entries()
 
-    def _encoder(self) -> _core.Encoder | CuttingEncoder:
+    def _encoder(self) -> _core.Encoder:
         # Without counts, assume that the first tokens are the most frequent.
         counts = self._counts if any(self._counts) else range(len(self._counts), 0, -1)
-        core = _core.Encoder(
+        return _core.Encoder(
             self._texts,
-            list(counts),
+            counts,
             fewest=self.recipe.segmentation == "fewest",
             first_id=len(self.special_tokens),
             ids=[*self.layout.bytes, *self.layout.entries] if self.layout else [],
             tied=self._ids.tied,
         )
-        return CuttingEncoder(core, self._ids.always) if self._ids.always else core
+
+    def _coders(self) -> tuple[Coder, Coder]:
+        """What encodes ordinary text, and text in which special tokens are written."""
+        prefix = " " if self._ids.prefix else ""
+        always = self._cutting(self._ids.always, "", None) if self._ids.always else None
+        plain = self._cutting({}, prefix, always) if prefix else always or self._core
+        special = self.special_tokens
+        return plain, self._cutting(special, prefix, always) if special else plain
+
+    def _cutting(
+        self, ids: Mapping[str, int], prefix: str, rest: _core.Cutting | None
+    ) -> _core.Cutting:
+        return _core.Cutting(self._core, rest, list(ids), list(ids.values()), prefix)
+
+    def _decoder_of_all(self, prefixed: bool) -> _core.Decoder:
+        others, special = self._names.unencoded(), len(self.special_tokens)
+        texts = list(others.values())
+        return _core.Decoder(self._core, list(others), texts, special, prefixed)
 
     def _refuse_bad_entries(self) -> None:
-        for place, state in enumerate(self._core.states().tolist()):
-            if state:
-                why = (
-                    "its text encodes to other tokens" if state == 1 else "its parts rank after it"
-                )
-                raise ValueError(f"token {place} ({self._texts[place]!r}) can never be used: {why}")
+        place = self._core.first_bad()
+        if place is None:
+            return
+        unmade = self._core.states()[place] == 1
+        why = "its text encodes to other tokens" if unmade else "its parts rank after it"
+        raise ValueError(f"token {place} ({self._texts[place]!r}) can never be used: {why}")
 
     # --- Encoding
 
@@ -108,18 +126,13 @@ class Tokenizer(Vocabulary):
 
         With `numpy` the ids are an int64 array: the one type that torch takes as it is, both in
         `nn.Embedding` and as the target of `cross_entropy`."""
-        check_text(text)
         try:
-            special = allow_special and self.special_tokens
-            core, whole = (
-                (self._with_special, text) if special else (self._core, self._prefixed(text))
-            )
-            return core.encode_array(whole) if numpy else core.encode(whole)
-        except UnicodeEncodeError as error:
-            raise clear_error([text], error) from error
-
-    def _prefixed(self, text: str) -> str:
-        return self._prefix + text if text else text
+            if not (allow_special or numpy):
+                return self._encode(text)
+            coder = self._special_coder if allow_special else self._coder
+            return coder.encode_array(text) if numpy else coder.encode(text)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise wrong_text(text, error) from error
 
     @overload
     def encode_batch(
@@ -150,42 +163,33 @@ class Tokenizer(Vocabulary):
         """The ids of each text; the options are those of `encode`. `threads`: default all cores."""
         texts, workers = list_of_texts(texts, "encode_batch"), usable_threads(threads)
         try:
-            if allow_special and self.special_tokens:
-                return self._with_special.encode_batch(texts, workers, numpy)
-            whole = list(map(self._prefixed, texts)) if self._prefix else texts
-            return self._core.encode_batch(whole, workers, numpy)
+            coder = self._special_coder if allow_special else self._coder
+            return coder.encode_batch(texts, workers, numpy)
         except (TypeError, UnicodeEncodeError) as error:
-            raise clear_error(texts, error) from error
+            raise wrong_texts(texts, error) from error
 
     def _encode_lines(
         self, data: bytes, key: str, longest: int, end: int | None, threads: int
     ) -> tuple[NDArray[np.uint32], NDArray[np.int64]] | None:
         """For `supratok.tokenize`: the ids of the texts in whole lines of JSON, each with `end`
         behind it, and how many each has; None if the core cannot read them all."""
-        if self._prefix or not isinstance(self._core, _core.Encoder):
-            return None
-        return self._core.encode_lines(data, key, longest, end, threads)
+        return self._coder.encode_lines(data, key, longest, end, threads)
 
     def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """The ids, and the characters that each covers: text[start:end].
 
         The bytes of one character outside the alphabet all have that character's offsets."""
-        check_text(text)
         try:
-            ids, offsets = self._core.encode_with_offsets(self._prefixed(text))
-        except UnicodeEncodeError as error:
-            raise clear_error([text], error) from error
-        if self._prefix:  # the prefix is no part of the text
-            offsets = [(max(0, start - 1), end - 1) for start, end in offsets]
-        return ids, offsets
+            return self._coder.encode_with_offsets(text)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise wrong_text(text, error) from error
 
     def count(self, text: str) -> int:
         """The number of tokens of a text, without making the list."""
-        check_text(text)
         try:
-            return self._core.count(self._prefixed(text))
-        except UnicodeEncodeError as error:
-            raise clear_error([text], error) from error
+            return self._coder.count(text)
+        except (TypeError, UnicodeEncodeError) as error:
+            raise wrong_text(text, error) from error
 
     def usage(self, texts: Iterable[str], threads: int | None = None) -> NDArray[np.int64]:
         """How often each id occurs in the encodings of the texts: an array of vocab_size."""
@@ -193,9 +197,9 @@ class Tokenizer(Vocabulary):
 
         texts, workers = list_of_texts(texts, "usage"), usable_threads(threads)
         try:
-            used = self._core.usage(list(map(self._prefixed, texts)), workers)
+            used = self._coder.usage(texts, workers)
         except (TypeError, UnicodeEncodeError) as error:
-            raise clear_error(texts, error) from error
+            raise wrong_texts(texts, error) from error
         return np.pad(used, (0, self.vocab_size - len(used)))
 
     def tokens(self, text: str) -> list[str]:
@@ -241,30 +245,17 @@ class Tokenizer(Vocabulary):
         """The text of these ids. Bytes that are no UTF-8, as in half a character, become U+FFFD.
 
         Takes off the leading space that the layout puts before each text."""
-        data = self.decode_bytes(ids, skip_special_tokens=skip_special_tokens)
-        return data.decode("utf-8", errors="replace")
+        text: str = self._decoded([ids], skip_special_tokens, True)[0]
+        return text
 
     def decode_batch(self, batch: Iterable[Ids], *, skip_special_tokens: bool = False) -> list[str]:
         """The text of each sequence of ids."""
-        return [self.decode(ids, skip_special_tokens=skip_special_tokens) for ids in batch]
+        return self._decoded(list(batch), skip_special_tokens, True)
 
     def decode_bytes(self, ids: Ids, *, skip_special_tokens: bool = False) -> bytes:
-        """The same as bytes, exactly."""
-        ids, special = list_of_ids(ids), set(self._ids.special)
-        if skip_special_tokens:
-            ids = [id for id in ids if id not in special]
-        others = self._names.unencoded
-        if others.keys().isdisjoint(ids):
-            data = self._decode_ordinary(ids)
-        else:
-            data = b"".join(
-                b"".join(others[id] for id in some) if other else self._decode_ordinary(some)
-                for other, some in itertools.groupby(ids, others.__contains__)
-            )
-        if not self._prefix:
-            return data
-        begin = sum(len(others[id]) for id in itertools.takewhile(special.__contains__, ids))
-        return data[:begin] + data[begin:].removeprefix(b" ")
+        """The same as `decode` as bytes, exactly."""
+        data: bytes = self._decoded([ids], skip_special_tokens, False)[0]
+        return data
 
     def decode_stream(self, *, skip_special_tokens: bool = False) -> DecodeStream:
         """Decode ids as they come: `step` returns the text that is complete, `finish` the rest.
@@ -274,23 +265,30 @@ class Tokenizer(Vocabulary):
         """
         from .stream import DecodeStream  # here, since only models that generate need it
 
-        others = self._names.unencoded
+        decoder = self._decoder_of_all(prefixed=False) if self._ids.prefix else self._decoder
 
         def bytes_of(id: int) -> bytes:
-            return others[id] if id in others else self._decode_ordinary([id])
+            try:
+                data: bytes = decoder.decode_batch([[id]], False, False)[0]
+            except (LookupError, OverflowError, TypeError) as error:
+                raise self._unknown(id) from error
+            return data
 
-        special, prefix = frozenset(self._ids.special), self._prefix.encode()
+        special, prefix = frozenset(self._ids.special), b" " * self._ids.prefix
         return DecodeStream(bytes_of, special, skip_special_tokens, prefix)
 
-    def _decode_ordinary(self, ids: Iterable[int]) -> bytes:
-        ids = list(ids)
-        wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
-        if wrong is not None:
-            raise self._unknown(wrong)
+    def _decoded(self, batch: list[Any], skip_special: bool, text: bool) -> list[Any]:
+        """Each sequence of ids as a str or as bytes."""
         try:
-            return self._core.decode(ids)
-        except IndexError as error:  # a hole between the ids
-            raise self._unknown(next(id for id in ids if id not in self._names.texts)) from error
+            return self._decoder.decode_batch(batch, skip_special, text)
+        except (TypeError, LookupError, OverflowError):
+            batch = list(map(list_of_ids, batch))
+        try:
+            return self._decoder.decode_batch(batch, skip_special, text)
+        except (LookupError, OverflowError) as error:
+            known = self._names.texts
+            wrong = next(id for ids in batch for id in ids if id not in known)
+            raise self._unknown(wrong) from error
 
     def with_special_tokens(self, texts: Iterable[str]) -> Tokenizer:
         """The same tokenizer with more special tokens. Its ids stay; the new ones start at
@@ -305,7 +303,7 @@ class Tokenizer(Vocabulary):
         layout = self._ids.with_special(range(self.vocab_size, size))
         special = (*self.recipe.special_tokens, *texts)
         recipe = replace(self.recipe, special_tokens=special, vocab_size=size)
-        return type(self)._of_rows(self._rows(), recipe, self.report, layout)
+        return type(self)._of_columns(self._columns, recipe, self.report, layout)
 
     # --- Files
 
@@ -327,7 +325,7 @@ class Tokenizer(Vocabulary):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one JSON file that holds everything, whole or not at all."""
-        write_document(Path(path), self._rows(), self.recipe, self.report, self.layout)
+        write_document(Path(path), self._columns, self.recipe, self.report, self.layout)
 
     def export(
         self,
@@ -354,7 +352,11 @@ class Tokenizer(Vocabulary):
         """Read a file that `save` wrote, or a folder that `export` wrote. Refuses a damaged file
         and one of a later version."""
         with naming(path):
-            return cls._of_rows(*read_document(Path(path)))
+            data = read_file(find_file(path, FILE))
+            with contextlib.suppress(ValueError):  # `read_document` says what is wrong
+                if written := read_written(data):
+                    return cls._of_columns(*written)
+            return cls._of_columns(*read_document(data))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Tokenizer:
@@ -362,22 +364,24 @@ class Tokenizer(Vocabulary):
         return cls.load(path)
 
     @classmethod
-    def _of_rows(
+    def _of_columns(
         cls,
-        rows: list[Row],
+        columns: Columns,
         recipe: Recipe,
         report: dict[str, Any],
         layout: Layout | None = None,
     ) -> Tokenizer:
         tokenizer = cls.__new__(cls)
-        tokenizer._set_up(rows, recipe, report, layout)
+        tokenizer._set_up(columns, recipe, report, layout)
         return tokenizer
 
-    def _rows(self) -> list[Row]:
-        return list(zip(self._texts, self._counts, self._births, strict=True))
+    @classmethod
+    def _of_rows(cls, rows: list[tuple[str, int, Birth]], *rest: Any) -> Tokenizer:
+        """Older pickles call this."""
+        return cls._of_columns(columns_of(rows), *rest)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self)._of_rows, (self._rows(), self.recipe, self.report, self.layout))
+        return (type(self)._of_columns, (self._columns, self.recipe, self.report, self.layout))
 
     def __repr__(self) -> str:
         return f"Tokenizer(vocab_size={self.vocab_size}, segmentation={self.recipe.segmentation!r})"

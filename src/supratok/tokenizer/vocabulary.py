@@ -5,25 +5,21 @@ from __future__ import annotations
 import functools
 
 from ..recipe import Recipe
-from .file import Row
 from .ids import Layout, Names, house_layout
-from .token import Birth, Token
+from .token import Columns, Token
 
 
 class Vocabulary:
     """The part of a `Tokenizer` that answers questions about its tokens; it encodes nothing."""
 
-    def __init__(self, rows: list[Row], recipe: Recipe, layout: Layout | None) -> None:
-        # Columns, not objects: a hundred thousand objects would slow down Python's garbage
-        # collection.
-        self._texts = [text for text, _, _ in rows]
-        self._counts = [count for _, count, _ in rows]
-        self._births: list[Birth] = [born for _, _, born in rows]
+    def __init__(self, columns: Columns, recipe: Recipe, layout: Layout | None) -> None:
+        self._columns = columns
+        self._texts, self._counts, self._births = columns
         self.recipe = recipe
         self.layout = layout  # None: the house order
         if layout:
-            layout.check(len(recipe.special_tokens), len(rows))
-        self._ids = layout or house_layout(len(recipe.special_tokens), len(rows))
+            layout.check(len(recipe.special_tokens), len(self._texts))
+        self._ids = layout or house_layout(len(recipe.special_tokens), len(self._texts))
         self.special_tokens = dict(zip(recipe.special_tokens, self._ids.special, strict=True))
         self._names = Names(self._ids, self.special_tokens, self._texts, self._births)
 
