@@ -18,7 +18,8 @@ PROGRAM = """
 import sys
 from transformers import AutoTokenizer
 assert __name__ == "__main__" and sys.argv[1:] == ["--model", "my-model"]
-assert "_supratok" in AutoTokenizer.from_pretrained("my-model")._tokenizer.__dict__
+tokenizer = AutoTokenizer.from_pretrained("my-model")
+assert "_supratok" in tokenizer._tokenizer.__dict__
 """
 
 

@@ -24,6 +24,7 @@ class Cutter:
             for token, _ in tokens
             if token.lstrip or token.rstrip or token.single_word or (prefix and token.normalized)
         }
+        self._prefix = prefix
         self._ids = {token.content: id for token, id in tokens}
         self._special = {token.content for token, _ in tokens if token.special}
         self._first = {content[0] for content in self._ids}
@@ -35,7 +36,7 @@ class Cutter:
         """The parts of a text, none of them empty; the text itself if no added token can be in it;
         None if `tokenizers` must cut it."""
         if not text:
-            return []
+            return None if self._prefix else []  # some versions put a space before nothing
         for char in self._first:
             if char in text:
                 break

@@ -71,17 +71,16 @@ class Model:
         try:
             self._core = _core.Encoder(
                 texts,
-                list(range(len(texts), 0, -1)),
+                range(len(texts), 0, -1),
                 fewest=self._fewest,
                 first_id=0,
                 ids=[_id_of(ids, name) for name in names],
             )
         except ValueError as error:
             raise Refused(str(error)) from error
-        states = self._core.states().tolist()
-        if any(states):
-            wrong = texts[next(number for number, state in enumerate(states) if state)]
-            raise Refused(f"its token {wrong!r} forms from no other tokens")
+        wrong = self._core.first_bad()
+        if wrong is not None:
+            raise Refused(f"its token {texts[wrong]!r} forms from no other tokens")
         if not self._fewest:
             self._check_merges(document["merges"], texts)
 

@@ -58,7 +58,8 @@ class Taken:
     def _fill(self, batch: list[tuple[Sequence, ...]]) -> None:
         """Give each text its ids: the stretches of all in one batch."""
         stretches = [text for some in batch for one in some for text in one.stretches()]
-        encoded = iter(self.model.encode(stretches, _threads()))
+        threads = _threads() if len(stretches) > 1 else 1
+        encoded = iter(self.model.encode(stretches, threads))
         for some in batch:
             for sequence in some:
                 sequence.take(encoded)
