@@ -39,12 +39,12 @@ void set_result(nb::handle results, size_t place, nb::object result) {
 template <class Coder>
 nb::object encode_batch(const Coder& coder, const Texts& texts, size_t threads, bool arrays) {
   const nb::object results = new_results(texts.size());
-  std::vector<std::pair<size_t, std::vector<Ids>>> ready;
+  std::vector<std::pair<size_t, Encodings>> ready;
   std::mutex lock;
   Unlocked released;
-  const auto add = [&](size_t first, std::vector<Ids> ids) {
+  const auto add = [&](size_t first, Encodings encodings) {
     const std::lock_guard guard(lock);
-    ready.emplace_back(first, std::move(ids));
+    ready.emplace_back(first, std::move(encodings));
   };
   const auto collect = [&] {  // only the calling thread touches Python
     std::unique_lock guard(lock);
@@ -53,9 +53,9 @@ nb::object encode_batch(const Coder& coder, const Texts& texts, size_t threads, 
     if (some.empty()) return;
     released.locked([&] {
       const Uncollected uncollected;
-      for (const auto& [first, ids] : some)
-        for (size_t i = 0; i < ids.size(); ++i)
-          set_result(results, first + i, arrays ? to_array(ids[i]) : to_list(ids[i]));
+      for (const auto& [first, all] : some)
+        for (size_t i = 0; i < all.size(); ++i)
+          set_result(results, first + i, arrays ? to_array(all[i]) : to_list(all[i]));
     });
   };
   encode_all(coder, texts, threads, add, collect);

@@ -34,7 +34,7 @@ inline PyObject* new_int(uint32_t id) {
   return made[id];
 }
 
-inline nb::object to_list(const Numbers& ids) {
+inline nb::object to_list(std::span<const uint32_t> ids) {
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(ids.size())));
   if (!list.is_valid()) throw nb::python_error();
   for (size_t i = 0; i < ids.size(); ++i) {
@@ -46,7 +46,7 @@ inline nb::object to_list(const Numbers& ids) {
 }
 
 // Of 64 bits, the only width that PyTorch takes both as indices and as targets.
-inline nb::object to_array(const Numbers& ids) {
+inline nb::object to_array(std::span<const uint32_t> ids) {
   return to_numpy<int64_t>(ids);
 }
 

@@ -42,7 +42,8 @@ class Encoder {
 
   void encode(std::string_view text, Numbers& ids) const {
     const size_t start = ids.size();
-    if (start == 0) ids.reserve(text.size() / 4 + 4);  // more than most texts need
+    const size_t enough = start + text.size() / 4 + 4;  // for most texts
+    if (enough > ids.capacity()) ids.reserve(std::max(enough, 2 * ids.capacity()));
     encode_entries(text, ids);
     const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
     if (ids_.empty())
@@ -133,9 +134,21 @@ class Encoder {
 
 using Ids = Numbers;
 
-// Encodes texts on several threads, in portions; calls ready(first, ids) for each, in no particular
-// order and on any thread, where ids[i] belong to text first + i. The calling thread also calls
-// collect(), as often as in_parallel does. The encoder may be one that cuts (cutting.hpp).
+// The ids of some texts, one after another.
+struct Encodings {
+  Ids ids;
+  std::vector<size_t> ends{0};  // of the ids of each text, after a 0
+
+  size_t size() const { return ends.size() - 1; }
+  std::span<const uint32_t> operator[](size_t i) const {
+    return {ids.data() + ends[i], ends[i + 1] - ends[i]};
+  }
+};
+
+// Encodes texts on several threads, in portions; calls ready(first, encodings) for each, in no
+// particular order and on any thread, where encodings[i] belongs to text first + i. The calling
+// thread also calls collect(), as often as in_parallel does. The encoder may be one that cuts
+// (cutting.hpp).
 template <class Coder, class Ready, class Collect>
 void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready ready,
                 Collect collect) {
@@ -149,9 +162,13 @@ void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready 
   }
   const auto encode = [&](size_t portion) {
     const size_t first = ends[portion];
-    std::vector<Ids> ids(ends[portion + 1] - first);
-    for (size_t i = 0; i < ids.size(); ++i) encoder.encode(texts[first + i], ids[i]);
-    ready(first, std::move(ids));
+    Encodings encodings;
+    encodings.ends.reserve(ends[portion + 1] - first + 1);
+    for (size_t i = first; i < ends[portion + 1]; ++i) {
+      encoder.encode(texts[i], encodings.ids);
+      encodings.ends.push_back(encodings.ids.size());
+    }
+    ready(first, std::move(encodings));
     breathe();
   };
   in_parallel(ends.size() - 1, threads, encode, collect);
@@ -163,10 +180,10 @@ template <class Coder>
 Counts usage(const Coder& encoder, const Texts& texts, size_t threads, const Counts& weights) {
   Counts uses(encoder.end_id());
   std::mutex lock;
-  const auto add = [&](size_t first, const std::vector<Ids>& ids) {
+  const auto add = [&](size_t first, const Encodings& encodings) {
     const std::lock_guard guard(lock);
-    for (size_t i = 0; i < ids.size(); ++i)
-      for (const uint32_t id : ids[i]) uses[id] += weights.empty() ? 1 : weights[first + i];
+    for (size_t i = 0; i < encodings.size(); ++i)
+      for (const uint32_t id : encodings[i]) uses[id] += weights.empty() ? 1 : weights[first + i];
   };
   encode_all(encoder, texts, threads, add, [] {});
   return uses;
