@@ -170,12 +170,12 @@ class Fewest {
     return level;
   }
 
-  // Encodes up to a place that no token crosses, not much beyond kStop bytes if there is one, and
+  // Encodes up to a place that no token crosses, not much beyond kPause bytes if there is one, and
   // returns it. For any entries: of any size, with characters outside the alphabet.
   size_t encode_any(const Entries& entries, std::string_view text, bool emit, size_t& total,
                     Numbers& out) const {
     const Trie& trie = entries.trie;
-    Scratch<uint32_t, 4> scratch(std::min(text.size(), 2 * kStop) + 1);
+    Scratch<uint32_t, 4> scratch(std::min(text.size(), 2 * kPause) + 1);
     std::vector<uint32_t>& last = scratch.values;
     size_t end = 0;
     const size_t count =
@@ -209,13 +209,16 @@ class Fewest {
     std::fill_n(best, ring_, kNone);
     best[0] = 0;
     uint32_t* last = nullptr;
-    size_t room = 0, reach = 0;  // of the walks so far
+    size_t room = 0;
     for (size_t at = 0, pause = kPause; at < text.size(); ++at) {
       const uint32_t count = std::exchange(best[at & mask], kNone);
       if (count == kNone) continue;  // inside a character
-      if (reach <= at && at >= kStop) {
-        end = at;
-        return count;
+      if (at >= pause) {             // now and then, look for a place that no token crosses
+        if (std::all_of(best, best + ring_, [](uint32_t other) { return other == kNone; })) {
+          end = at;
+          return count;
+        }
+        if (at >= pause + kTries) breathe(), pause += kPause;
       }
       if (room <= at + ring_) {
         if (lasts.size() <= at + ring_) lasts.resize(2 * (at + ring_));
@@ -224,12 +227,8 @@ class Fewest {
       }
       bool found = false;
       uint32_t node = Trie::kRoot;
-      size_t to = at;
-      while (to < text.size()) {
-        if (!trie.step(node, static_cast<unsigned char>(text[to++]))) {
-          --to;
-          break;
-        }
+      for (size_t to = at; to < text.size();) {
+        if (!trie.step(node, static_cast<unsigned char>(text[to++]))) break;
         const bool ends = trie.ends_at(node);
         found |= kComplete ? ends : ends && to == at + char_bytes(text[at]);
         // Starts come in order, so of equals the longest last token stays.
@@ -238,23 +237,19 @@ class Fewest {
         old = better ? count + 1 : old;
         last[to] = better ? node << 8 | static_cast<uint32_t>(to - at) % 256 : last[to];
       }
-      reach = std::max(reach, to);
       if (!found) {  // a character outside the alphabet: its bytes
         const size_t next = at + char_bytes(text[at]);
         const uint32_t all = count + static_cast<uint32_t>(next - at);
-        reach = std::max(reach, next);
         if (!kComplete && best[next & mask] <= all) continue;  // an entry ends there
         best[next & mask] = all;
         last[next] = Trie::kRoot;
       }
-      if (at >= pause) breathe(), pause += kPause;
     }
     end = text.size();
     return best[text.size() & mask];
   }
 
-  static constexpr size_t kStop = 1 << 12;
-  static constexpr size_t kPause = 1 << 14;
+  static constexpr size_t kPause = 1 << 14, kTries = 32;
   size_t ring_ = 8;       // a power of two above the size of the longest entry
   bool complete_ = true;  // all characters of the entries are in the alphabet
   bool short_ = true;     // no entry is too long for a mask

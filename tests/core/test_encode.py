@@ -152,6 +152,55 @@ def test_tokens_with_characters_outside_the_alphabet(tokens: list[str], text: st
         assert pieces(merged, text) == in_bytes(by_merges, known)
 
 
+def check_fewest(tokens: list[str], alphabet: str, text: str) -> None:
+    core = encoder(tokens, fewest=True, alphabet=alphabet)
+    known = {*alphabet, *tokens}
+    expected = in_bytes(reference_merges.encode_by_fewest(text, known), known)
+    assert pieces(core, text) == expected
+    assert core.count(text) == len(expected)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([0.0, 0.01, 0.2]), st.booleans())
+def test_fewest_over_many_blocks(seed: int, unknown: float, complete: bool) -> None:
+    """Long texts are encoded block by block, cut where no token crosses; some cuts are far apart,
+    and with a character outside the alphabet, or a token with one, there are others."""
+    rng = random.Random(seed)
+    letters = "ab中"
+    tokens = {"".join(rng.choices(letters, k=rng.randint(2, 7))) for _ in range(rng.randint(1, 40))}
+    tokens |= {"ab" * rng.randint(2, 30)} if complete else {"aé" * rng.randint(1, 3)}
+    words = [*tokens, *letters, "é", "\n"]
+    weights = [1.0] * (len(words) - 2) + [unknown, unknown]
+    text = "".join(rng.choices(words, weights, k=rng.randint(0, 700)))
+    check_fewest(sorted(tokens), letters + "\n", text)
+
+
+@pytest.mark.parametrize("longest", [2, 63, 64, 65, 255, 256, 257, 600])
+@pytest.mark.parametrize("alphabet", ["a", "ab", "abc"])
+def test_fewest_with_long_tokens(longest: int, alphabet: str) -> None:
+    """A mask has room for 64 bytes, and a size for 255; without b the alphabet is incomplete, and
+    without c a character is outside it."""
+    tokens = ["a" * longest, "a" * (longest - 1) + "b", "b" + "a" * (longest // 2), "aa"]
+    tokens = [token for token in dict.fromkeys(tokens) if len(token) > 1]
+    rng = random.Random(longest)
+    for size in (1, 62, 63, 64, 65, 511, 512, 513, 2000):
+        text = "".join(rng.choices("abc", (200, 2, 1), k=size))
+        check_fewest(tokens, alphabet, text)
+        check_fewest(tokens, alphabet, "a" * size)
+
+
+@pytest.mark.parametrize("tokens", [["ab", "bab"], ["ab", "é" * 40], ["ab", "bé"]])
+def test_fewest_is_the_same_in_any_surroundings(tokens: list[str]) -> None:
+    """No token crosses a newline, so lines can be encoded alone; here over many blocks, and longer
+    than what is searched before a cut is looked for."""
+    rng = random.Random(8)
+    core = encoder(tokens, fewest=True)
+    lines = ["".join(rng.choices("abé", (9, 9, 1), k=rng.randint(0, 3000))) for _ in range(40)]
+    alone = [id for line in lines for id in core.encode(line + "\n")]
+    assert core.encode("\n".join([*lines, ""])) == alone
+    assert core.count("\n".join([*lines, ""])) == len(alone)
+
+
 @given(entries)
 def test_parts_without_equals_the_reference(tokens: list[str]) -> None:
     every = set("ab \n") | set(tokens)
