@@ -12,7 +12,8 @@
 // neighbours. Where no entry of level 1 has the last byte of the one before the first byte of the
 // other, the two sides are encoded as if alone. So the text is cut there, by a table of all pairs
 // of bytes. Most parts between two cuts are words that are tokens: one look into a table. The
-// others are encoded (merges.hpp), and each thread remembers some thousands of them.
+// others are joined from characters (joins.hpp), or, if they are long, encoded in linear time
+// (merges.hpp); each thread remembers some thousands of them.
 #pragma once
 
 #include <atomic>
@@ -45,11 +46,17 @@ class Levels {
       texts += entries.sizes[e] <= 16;
       longest_ = std::max<size_t>(longest_, entries.sizes[e]);
     }
+    joins_.make_room(limit);
+    for (uint32_t byte = 0; byte < ascii_.size(); ++byte)
+      ascii_[byte] = Entries::of_byte(static_cast<char>(byte));
     up_to_8_.make_room(short_texts);
     up_to_16_.make_room(texts - short_texts);
     for (uint32_t e = 0; e < limit; breathe(++e)) {
       if (merges.states[e] != kReachable) continue;
       const std::string& text = entries.texts[e];
+      if (const Merges::Piece& piece = merges.pieces[e]; piece.left != Entries::kNone)
+        joins_.add(FlatCounts::pair(piece.left, piece.right)) = e;
+      if (text.size() == 1) ascii_[static_cast<unsigned char>(text[0])] = e;
       char room[16]{};
       std::memcpy(room, text.data(), std::min(text.size(), sizeof room));
       if (text.size() <= 8)
@@ -67,8 +74,9 @@ class Levels {
     encode_words(text, out);
     join(out, start);
   }
-  // The same by level 1 alone. After a block of 64 bytes with many parts, or with none that is a
-  // token, it makes no cut for a while: this is no text of words, and is encoded faster as a whole.
+  // The same by level 1 alone. After a block of 64 bytes with many parts, or with few that are
+  // tokens, it makes no cut for a while: this is no text of words, and is encoded faster as a
+  // whole.
   void encode_words(std::string_view text, Numbers& out) const {
     size_t start = 0;  // of the part
     const auto add = [&](size_t end) {
@@ -88,7 +96,8 @@ class Levels {
       for (uint64_t left = cuts; left; left &= left - 1)
         known += add(from + static_cast<size_t>(std::countr_zero(left)));
       const int parts = std::popcount(cuts);
-      whole = whole == 0 && (parts > 24 || 2 * known <= parts) ? 16 : 0;
+      const bool words = known > 0 && parts <= 32 && (parts < 8 || 3 * known >= parts);
+      whole = whole == 0 && !words ? 16 : 0;
       if (from % kPause < 64) breathe();
     }
     if (!text.empty()) add(text.size());
@@ -194,15 +203,36 @@ class Levels {
       out.insert(out.end(), slot.tokens, slot.tokens + slot.count);
       return;
     }
-    const size_t start = out.size();
-    merges_.encode_before(entries_, part, limit_, out);
-    const size_t count = out.size() - start;
+    std::array<uint32_t, sizeof Slot::text> tokens;
+    const size_t count = joins_.join_all(tokens.data(), chars_of(part, tokens.data()));
+    out.insert(out.end(), tokens.begin(), tokens.begin() + count);
     if (count > std::size(slot.tokens)) return;
     slot.owner = id_;
     slot.size = static_cast<uint8_t>(part.size());
     slot.count = static_cast<uint8_t>(count);
     std::copy(part.begin(), part.end(), slot.text);
-    std::copy(out.end() - static_cast<ptrdiff_t>(count), out.end(), slot.tokens);
+    std::copy(tokens.begin(), tokens.begin() + count, slot.tokens);
+  }
+  // The characters of a part as entries, or bytes for those outside the alphabet; how many.
+  size_t chars_of(std::string_view part, uint32_t* tokens) const {
+    size_t count = 0;
+    for (size_t at = 0; at < part.size();) {
+      const auto lead = static_cast<unsigned char>(part[at]);
+      if (lead < 0x80) {
+        tokens[count++] = ascii_[lead];
+        ++at;
+        continue;
+      }
+      char room[8]{};
+      const size_t size = char_bytes(part[at]);
+      std::memcpy(room, &part[at], size);
+      const uint32_t found = up_to_8_.find(room, size);
+      if (found != FlatIndex::kNone) tokens[count++] = found;
+      for (size_t b = at; found == FlatIndex::kNone && b < at + size; ++b)
+        tokens[count++] = Entries::of_byte(part[b]);
+      at += size;
+    }
+    return count;
   }
 
   inline static std::atomic<uint32_t> made_{0};
@@ -210,6 +240,8 @@ class Levels {
   const Entries& entries_;
   const Merges& merges_;
   uint32_t limit_;
+  Joins joins_;                      // of level 1
+  std::array<uint32_t, 128> ascii_;  // the entries of its characters, or bytes
   Phrases phrases_;
   std::vector<uint8_t> cuts_;  // by two bytes as one number
   // The reachable entries of level 1: each encodes to itself.

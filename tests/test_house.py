@@ -50,7 +50,7 @@ def test_the_core_is_small() -> None:
     assert max(sizes.values()) <= 450, sizes
     # Reading, spilling and counting over numbers in C++ took 3,000 lines, encoding in two levels,
     # decoding and reading files of tokenizers 1,000 (CHANGELOG).
-    assert sum(sizes.values()) <= 8300, sizes
+    assert sum(sizes.values()) <= 8350, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:
