@@ -158,6 +158,7 @@ class Levels {
     const char* readable = part.data();  // up to 16 bytes
     char room[16];
     if (size <= 16 && start + 16 > text.size()) {
+      std::memset(room, 0, sizeof room);
       std::memcpy(room, readable, size);
       readable = room;
     }
