@@ -4,23 +4,116 @@
 #include "cutting.hpp"
 #include "decode.hpp"
 #include "survey.hpp"
+#include "utf8.hpp"
 
 namespace supratok {
 namespace {
 
-// Releases the GIL only if the text is long enough to be worth it.
+constexpr size_t kShortText = 4096;  // bytes, or ids: not worth releasing the GIL
+
 template <class Work>
 void work_on(size_t size, Work work) {
   std::optional<Unlocked> released;
-  if (size > 4096) released.emplace();
+  if (size > kShortText) released.emplace();
   work();
 }
 
+// The characters of a str, some at a time and without the GIL. Its UTF-8 would be a second copy of
+// the text, which Python keeps as long as the str.
+class Pieces {
+ public:
+  explicit Pieces(nb::handle text) : size_(static_cast<size_t>(PyUnicode_GetLength(text.ptr()))) {
+#ifndef Py_LIMITED_API  // which does not say how a str keeps its characters
+    if (PyUnicode_IS_ASCII(text.ptr())) return;  // it keeps UTF-8
+    kind_ = PyUnicode_KIND(text.ptr());
+    data_ = PyUnicode_DATA(text.ptr());
+#endif
+  }
+  bool readable() const { return data_; }
+  // Whether a character has no UTF-8.
+  bool broken() const { return broken_; }
+
+  // Appends the next piece as UTF-8; false if there is none.
+  bool next(std::string& out) {
+    if (at_ == size_) return false;
+    const size_t count = std::min(kPiece, size_ - at_);
+    room_.resize(4 * kPiece);
+    const char* const end = kind_ == 1   ? write<uint8_t>(count)
+                            : kind_ == 2 ? write<uint16_t>(count)
+                                         : write<uint32_t>(count);
+    broken_ = !end;
+    if (end) out.append(room_.data(), static_cast<size_t>(end - room_.data()));
+    at_ += count;
+    return end;
+  }
+
+ private:
+  static constexpr size_t kPiece = 1 << 15;
+  template <class Char>
+  const char* write(size_t count) {
+    return write_utf8(static_cast<const Char*>(data_) + at_, count, room_.data());
+  }
+
+  std::vector<char> room_;
+  const size_t size_;  // in characters, as `at_`
+  size_t at_ = 0;
+  int kind_ = 0;  // bytes a character
+  const void* data_ = nullptr;
+  bool broken_ = false;
+};
+
+bool is_long(nb::handle text) {
+  return PyUnicode_GetLength(text.ptr()) > 1 << 14;
+}
+
+// How many ids a long text may have, if that is not too much; else enough for most texts. What is
+// not written to is not taken from the machine's memory.
+size_t room_for(nb::handle text) {
+  const auto size = static_cast<size_t>(PyUnicode_GetLength(text.ptr()));
+  return std::max(size / 3, std::min<size_t>(4 * size, 1 << 24));
+}
+
+// Calls write(ids, the released GIL) for portions of a long text, in order.
+template <class Coder, class Write>
+void encode_long(const Coder& coder, nb::handle text, Write write) {
+  Pieces pieces(text);
+  const bool in_pieces = std::is_same_v<Coder, Encoder> && pieces.readable();
+  const std::string_view all = in_pieces ? "" : view(text);
+  {
+    Unlocked released;
+    const auto pass_on = [&](std::span<const uint32_t> ids) { write(ids, released); };
+    if (!in_pieces)
+      coder.encode_to(all, pass_on);
+    else if constexpr (std::is_same_v<Coder, Encoder>)
+      coder.encode_pieces([&](std::string& room) { return pieces.next(room); }, pass_on);
+  }
+  if (pieces.broken()) view(text);  // Python's error
+}
+
 template <class Coder>
-Ids encode(const Coder& coder, std::string_view text) {
+Ids encode(const Coder& coder, nb::handle text) {
   Ids ids;
-  work_on(text.size(), [&] { coder.encode(text, ids); });
+  if (is_long(text)) {
+    encode_long(coder, text, [&](std::span<const uint32_t> some, Unlocked&) {
+      ids.insert(ids.end(), some.begin(), some.end());
+    });
+    return ids;
+  }
+  const std::string_view all = view(text);
+  work_on(all.size(), [&] { coder.encode(all, ids); });
   return ids;
+}
+
+// The same as an array. The ids of a long text are written straight to its memory.
+template <class Coder>
+nb::object encode_array(const Coder& coder, nb::handle text) {
+  if (!is_long(text)) return to_array(encode(coder, text));
+  NewArray<int64_t> array(room_for(text));
+  encode_long(coder, text, [&](std::span<const uint32_t> ids, Unlocked& released) {
+    if (ids.size() > array.left()) released.locked([&] { array.grow(ids.size()); });
+    array.add(ids);
+  });
+  return in_python([&] { return array.take(); });
 }
 
 // A list of so many None.
@@ -183,18 +276,14 @@ void def_encoding(nb::class_<Coder>& coder) {
   coder
       .def(
           "encode",
-          [](const Coder& self, std::string_view text) {
+          [](const Coder& self, const nb::str& text) {
             const Ids ids = encode(self, text);
             return in_python([&] { return to_list(ids); });
           },
           "text"_a)
       .def(
           "encode_array",
-          [](const Coder& self, std::string_view text) {
-            const Ids ids = encode(self, text);
-            return in_python([&] { return to_array(ids); });
-          },
-          "text"_a)
+          [](const Coder& self, const nb::str& text) { return encode_array(self, text); }, "text"_a)
       .def("encode_batch", &encode_batch<Coder>, "texts"_a, "threads"_a, "arrays"_a)
       .def(
           "encode_lines",

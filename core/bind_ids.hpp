@@ -50,6 +50,47 @@ inline nb::object to_array(std::span<const uint32_t> ids) {
   return to_numpy<int64_t>(ids);
 }
 
+// An array that is filled from the left; its size is found on the way. All but `add` needs the GIL.
+template <class T>
+class NewArray {
+ public:
+  explicit NewArray(size_t room) { open(room); }
+  ~NewArray() { PyBuffer_Release(&room_); }
+  NewArray(const NewArray&) = delete;
+
+  size_t left() const { return static_cast<size_t>(room_.len) / sizeof(T) - size_; }
+  void add(std::span<const uint32_t> some) {
+    std::copy(some.begin(), some.end(), static_cast<T*>(room_.buf) + size_);
+    size_ += some.size();
+  }
+  // Makes room for so many more, and for as many as there are.
+  void grow(size_t more) {
+    const nb::object before = array_;
+    Py_buffer old = room_;
+    open(2 * size_ + more);
+    std::copy_n(static_cast<const T*>(old.buf), size_, static_cast<T*>(room_.buf));
+    PyBuffer_Release(&old);
+  }
+  nb::object take() {
+    PyBuffer_Release(&room_);
+    array_.attr("resize")(size_, "refcheck"_a = false);  // gives back what is left of its memory
+    return std::move(array_);
+  }
+
+ private:
+  void open(size_t room) {
+    nb::object array = new_numpy<T>(room);
+    Py_buffer opened;
+    if (PyObject_GetBuffer(array.ptr(), &opened, PyBUF_WRITABLE)) throw nb::python_error();
+    array_ = std::move(array);
+    room_ = opened;
+  }
+
+  nb::object array_;
+  Py_buffer room_{};
+  size_t size_ = 0;
+};
+
 // Ids of a list, or of an array of whole numbers in one row; a TypeError says that these are
 // neither, an IndexError or OverflowError that no token has such a number.
 inline void read_ids(nb::handle given, Numbers& ids) {

@@ -41,6 +41,17 @@ class Cutting {
         [&](uint32_t cut, std::string_view) { ids.push_back(ids_[cut]); });
   }
 
+  // The same in portions: calls write(ids) for each, in order.
+  template <class Write>
+  void encode_to(std::string_view text, Write write) const {
+    split(
+        text,
+        [&](std::string_view stretch, size_t) {
+          next_ ? next_->encode_to(stretch, write) : encoder_.encode_to(stretch, write);
+        },
+        [&](uint32_t cut, std::string_view) { write(std::span(&ids_[cut], 1)); });
+  }
+
   size_t count(std::string_view text) const {  // of tokens
     size_t count = 0;
     split(

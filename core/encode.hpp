@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "borders.hpp"
 #include "fewest.hpp"
 #include "levels.hpp"
 #include "threads.hpp"
@@ -22,6 +23,7 @@ class Encoder {
           Numbers ids, const Numbers& tied)
       : entries_(std::move(entries)), merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
+    borders_.learn(entries_.texts);
     if (!ids_.empty()) number();
     if (fewest) {
       entries_.make_trie(weights, [](uint32_t) { return true; });
@@ -41,22 +43,42 @@ class Encoder {
   Encoder(const Encoder&) = delete;  // `levels_` refers to its members
 
   void encode(std::string_view text, Numbers& ids) const {
-    const size_t start = ids.size();
-    const size_t enough = start + text.size() / 4 + 4;  // for most texts
+    const size_t enough = ids.size() + text.size() / 4 + 4;  // for most texts
     if (enough > ids.capacity()) ids.reserve(std::max(enough, 2 * ids.capacity()));
-    encode_entries(text, ids);
-    const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
-    if (ids_.empty())
-      for (uint32_t& id : fresh) id += first_id_ + 256;
-    else
-      for (uint32_t& id : fresh) id = ids_[id + 256];
+    borders_.in_parts(text, [&](std::string_view part) { encode_part(part, ids); });
+  }
+  // The same in portions: calls write(ids) for each, in order.
+  template <class Write>
+  void encode_to(std::string_view text, Write write) const {
+    Scratch<uint32_t, 2> ids(0);
+    borders_.in_parts(text, [&](std::string_view part) {
+      ids.values.clear();
+      encode_part(part, ids.values);
+      write(std::span<const uint32_t>(ids.values));
+    });
+  }
+  // The same of a text that comes in pieces: next(text) appends one, or returns false after the
+  // last. No more of the text is kept than must be encoded together.
+  template <class Next, class Write>
+  void encode_pieces(Next next, Write write) const {
+    std::string text;
+    while (next(text)) {
+      const size_t border = borders_.last_in(text);
+      if (!border) continue;
+      encode_to({text.data(), border}, write);
+      text.erase(0, border);
+    }
+    encode_to(text, write);
   }
 
   size_t count(std::string_view text) const {  // of tokens
     Scratch<uint32_t, 2> tokens(0);
-    tokens.values.clear();
-    return fewest_ ? fewest_->encode(entries_, text, false, tokens.values)
-                   : encode_entries(text, tokens.values);
+    size_t count = 0;
+    borders_.in_parts(text, [&](std::string_view part) {
+      tokens.values.clear();
+      count += encode_entries(part, tokens.values, false);
+    });
+    return count;
   }
   // The merges rule in two levels, where it is applied so; or nullptr.
   const Levels* levels() const { return levels_ ? &*levels_ : nullptr; }
@@ -100,14 +122,18 @@ class Encoder {
   // Where fewer than one in so many entries rank before the first phrase, levels do not pay.
   static constexpr size_t kPhrasesRankLast = 8;
 
-  // Appends entries and bytes; returns how many.
-  size_t encode_entries(std::string_view text, Numbers& out) const {
-    if (fewest_) return fewest_->encode(entries_, text, true, out);
-    if (!levels_) return merges_.encode(entries_, text, out);
-    const size_t start = out.size();
-    levels_->encode(text, out);
-    return out.size() - start;
+  // Appends ids.
+  void encode_part(std::string_view text, Numbers& ids) const {
+    const size_t start = ids.size();
+    encode_entries(text, ids);
+    const std::span<uint32_t> fresh(ids.begin() + static_cast<ptrdiff_t>(start), ids.end());
+    if (ids_.empty())
+      for (uint32_t& id : fresh) id += first_id_ + 256;
+    else
+      for (uint32_t& id : fresh) id = ids_[id + 256];
   }
+  // Appends entries and bytes; returns how many. Without `emit` it may leave them out.
+  size_t encode_entries(std::string_view text, Numbers& out, bool emit = true) const;
 
   void number() {
     if (ids_.size() != 256 + size())
@@ -123,6 +149,7 @@ class Encoder {
   }
 
   Entries entries_;
+  Borders borders_;
   std::optional<Fewest> fewest_;  // or by merges
   Merges merges_;
   std::optional<Levels> levels_;

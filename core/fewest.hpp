@@ -201,43 +201,43 @@ class Fewest {
   // small ring of counts. The last of those tokens is kept for every place, as its node << 8 | its
   // size. Branch-free where prediction would fail: whether an entry ends at a byte, and is better.
   template <bool kComplete>
-  size_t search(const Trie& trie, std::string_view text, std::vector<uint32_t>& lasts,
-                size_t& end) const {
+  [[gnu::noinline]] size_t search(const Trie& trie, std::string_view text,
+                                  std::vector<uint32_t>& lasts, size_t& end) const {
     const size_t mask = ring_ - 1;
     Scratch<uint32_t, 0> counts(ring_);
     uint32_t* const best = counts.values.data();
     std::fill_n(best, ring_, kNone);
     best[0] = 0;
-    uint32_t* last = nullptr;
-    size_t room = 0;
-    for (size_t at = 0, pause = kPause; at < text.size(); ++at) {
-      const uint32_t count = std::exchange(best[at & mask], kNone);
-      if (count == kNone) continue;  // inside a character
-      if (at >= pause) {             // now and then, look for a place that no token crosses
-        if (std::all_of(best, best + ring_, [](uint32_t other) { return other == kNone; })) {
+    for (size_t at = 0, pause = kPause; at < text.size();) {
+      size_t stop = std::min(pause, text.size());
+      if (at >= pause) {  // now and then, look for a place that no token crosses
+        const auto others = std::count(best, best + ring_, kNone);
+        if (best[at & mask] != kNone && others == static_cast<ptrdiff_t>(ring_) - 1) {
           end = at;
-          return count;
+          return best[at & mask];
         }
+        stop = at + 1;
         if (at >= pause + kTries) breathe(), pause += kPause;
       }
-      if (room <= at + ring_) {
-        if (lasts.size() <= at + ring_) lasts.resize(2 * (at + ring_));
-        last = lasts.data();
-        room = lasts.size();
-      }
-      bool found = false;
-      uint32_t node = Trie::kRoot;
-      for (size_t to = at; to < text.size();) {
-        if (!trie.step(node, static_cast<unsigned char>(text[to++]))) break;
-        const bool ends = trie.ends_at(node);
-        found |= kComplete ? ends : ends && to == at + char_bytes(text[at]);
-        // Starts come in order, so of equals the longest last token stays.
-        uint32_t& old = best[to & mask];
-        const bool better = ends & (count + 1 < old);
-        old = better ? count + 1 : old;
-        last[to] = better ? node << 8 | static_cast<uint32_t>(to - at) % 256 : last[to];
-      }
-      if (!found) {  // a character outside the alphabet: its bytes
+      if (lasts.size() <= stop + ring_)
+        lasts.resize(std::max(2 * stop, std::min(text.size(), kMuch)) + 2 * ring_);
+      for (uint32_t* const last = lasts.data(); at < stop; ++at) {
+        const uint32_t count = std::exchange(best[at & mask], kNone);
+        if (count == kNone) continue;  // inside a character
+        bool found = false;
+        uint32_t node = Trie::kRoot;
+        for (size_t to = at; to < text.size();) {
+          if (!trie.step(node, static_cast<unsigned char>(text[to++]))) break;
+          const bool ends = trie.ends_at(node);
+          found |= kComplete ? ends : ends && to == at + char_bytes(text[at]);
+          // Starts come in order, so of equals the longest last token stays.
+          uint32_t& old = best[to & mask];
+          const bool better = ends & (count + 1 < old);
+          old = better ? count + 1 : old;
+          last[to] = better ? node << 8 | static_cast<uint32_t>(to - at) % 256 : last[to];
+        }
+        if (found) continue;
+        // A character outside the alphabet: its bytes.
         const size_t next = at + char_bytes(text[at]);
         const uint32_t all = count + static_cast<uint32_t>(next - at);
         if (!kComplete && best[next & mask] <= all) continue;  // an entry ends there
@@ -250,9 +250,10 @@ class Fewest {
   }
 
   static constexpr size_t kPause = 1 << 14, kTries = 32;
-  size_t ring_ = 8;       // a power of two above the size of the longest entry
-  bool complete_ = true;  // all characters of the entries are in the alphabet
-  bool short_ = true;     // no entry is too long for a mask
+  static constexpr size_t kMuch = 1 << 20;  // places that get memory at once
+  size_t ring_ = 8;                         // a power of two above the size of the longest entry
+  bool complete_ = true;                    // all characters of the entries are in the alphabet
+  bool short_ = true;                       // no entry is too long for a mask
   std::vector<uint32_t> pairs_;
 };
 

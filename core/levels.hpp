@@ -38,31 +38,29 @@ class Levels {
 
   // For entries without ties. It keeps the references.
   Levels(const Entries& entries, const Merges& merges, uint32_t limit)
-      : entries_(entries), merges_(merges), limit_(limit), phrases_(merges, limit) {
+      : entries_(entries), merges_(merges), limit_(limit), pairs_(1 << 14, Entries::kNone),
+        phrases_(merges, limit) {
     note_cuts();
-    size_t short_texts = 0, texts = 0;
+    size_t short_texts = 0;
     for (uint32_t e = 0; e < limit; ++e) {
-      short_texts += entries.sizes[e] <= 8;
-      texts += entries.sizes[e] <= 16;
+      short_texts += entries.sizes[e] <= ShortTexts::kLongest;
       longest_ = std::max<size_t>(longest_, entries.sizes[e]);
     }
-    joins_.make_room(limit);
+    joins_.make_room(limit, limit);
     for (uint32_t byte = 0; byte < ascii_.size(); ++byte)
       ascii_[byte] = Entries::of_byte(static_cast<char>(byte));
-    up_to_8_.make_room(short_texts);
-    up_to_16_.make_room(texts - short_texts);
+    short_.make_room(short_texts);
     for (uint32_t e = 0; e < limit; breathe(++e)) {
       if (merges.states[e] != kReachable) continue;
       const std::string& text = entries.texts[e];
       if (const Merges::Piece& piece = merges.pieces[e]; piece.left != Entries::kNone)
-        joins_.add(FlatCounts::pair(piece.left, piece.right)) = e;
+        joins_.add(piece.left, piece.right, e);
+      if (text.size() == 2 && is_ascii(text)) pairs_[pair_of(text, 0)] = e;
       if (text.size() == 1) ascii_[static_cast<unsigned char>(text[0])] = e;
-      char room[16]{};
+      char room[ShortTexts::kLongest]{};
       std::memcpy(room, text.data(), std::min(text.size(), sizeof room));
-      if (text.size() <= 8)
-        up_to_8_.add(room, text.size(), e);
-      else if (text.size() <= 16)
-        up_to_16_.add(room, text.size(), e);
+      if (text.size() <= sizeof room)
+        short_.add(room, text.size(), e);
       else
         longer_.add(hash_bytes(text), e);
     }
@@ -70,13 +68,15 @@ class Levels {
 
   // Appends entries, and bytes for each character outside the alphabet.
   void encode(std::string_view text, Numbers& out) const {
-    const size_t start = out.size();
-    encode_words(text, out);
-    join(out, start);
+    if (limit_ == entries_.texts.size()) return encode_words(text, out);
+    Scratch<uint32_t, 5> tokens(0);
+    tokens.values.clear();
+    encode_words(text, tokens.values);
+    phrases_.join(tokens.values, out);
   }
   // The same by level 1 alone. After a block of 64 bytes with many parts, or with few that are
-  // tokens, it makes no cut for a while: this is no text of words, and is encoded faster as a
-  // whole.
+  // tokens, it makes no cut for a while, longer each time: this is no text of words, and is encoded
+  // faster as a whole.
   void encode_words(std::string_view text, Numbers& out) const {
     size_t start = 0;  // of the part
     const auto add = [&](size_t end) {
@@ -84,7 +84,7 @@ class Levels {
       start = end;
       return known;
     };
-    for (size_t from = 1, whole = 0; from < text.size(); from += 64) {
+    for (size_t from = 1, whole = 0, pause = 16; from < text.size(); from += 64) {
       const size_t size = std::min<size_t>(64, text.size() - from);
       if (whole > 1) {
         --whole;
@@ -96,16 +96,20 @@ class Levels {
       for (uint64_t left = cuts; left; left &= left - 1)
         known += add(from + static_cast<size_t>(std::countr_zero(left)));
       const int parts = std::popcount(cuts);
-      const bool words = known > 0 && parts <= 32 && (parts < 8 || 3 * known >= parts);
-      whole = whole == 0 && !words ? 16 : 0;
+      const bool words = known > 0 && parts <= 28 && (parts < 8 || 3 * known >= parts);
+      if (whole == 1 || words) {
+        if (words) pause = 16;
+        whole = 0;
+      } else {
+        whole = pause;
+        pause = std::min<size_t>(2 * pause, 512);
+      }
       if (from % kPause < 64) breathe();
     }
     if (!text.empty()) add(text.size());
   }
-  // Joins tokens of level 1, from `start` on, by level 2.
-  void join(Numbers& tokens, size_t start) const {
-    if (limit_ < entries_.texts.size()) phrases_.join(tokens, start);
-  }
+  // Appends the tokens of level 1, joined by level 2.
+  void join(const Numbers& tokens, Numbers& out) const { phrases_.join(tokens, out); }
   // Whether texts are cut between these two bytes.
   bool cuts(char before, char after) const {
     const char bytes[2] = {before, after};
@@ -156,17 +160,15 @@ class Levels {
   bool encode_part(std::string_view text, size_t start, size_t size, Numbers& out) const {
     const std::string_view part = text.substr(start, size);
     const char* readable = part.data();  // up to 16 bytes
-    char room[16];
-    if (size <= 16 && start + 16 > text.size()) {
+    char room[ShortTexts::kLongest];
+    if (size <= sizeof room && start + sizeof room > text.size()) {
       std::memset(room, 0, sizeof room);
       std::memcpy(room, readable, size);
       readable = room;
     }
     uint32_t found = FlatIndex::kNone;
-    if (size <= 8)
-      found = up_to_8_.find(readable, size);
-    else if (size <= 16)
-      found = up_to_16_.find(readable, size);
+    if (size <= sizeof room)
+      found = short_.find(readable, size);
     else if (size <= longest_)
       found = longer_.find(hash_bytes(part),
                            [&](uint32_t e) { return same_text(entries_.texts[e], part); });
@@ -204,8 +206,12 @@ class Levels {
       out.insert(out.end(), slot.tokens, slot.tokens + slot.count);
       return;
     }
-    std::array<uint32_t, sizeof Slot::text> tokens;
-    const size_t count = joins_.join_all(tokens.data(), chars_of(part, tokens.data()));
+    std::array<uint32_t, sizeof Slot::text> tokens, ranks;
+    const size_t chars = chars_of(part, tokens.data());
+    const bool ascii = is_ascii(part);
+    for (size_t i = 0; i + 1 < chars; ++i)
+      ranks[i] = ascii ? pairs_[pair_of(part, i)] : joins_.joined(tokens[i], tokens[i + 1]);
+    const size_t count = joins_.join_short(tokens.data(), ranks.data(), chars);
     out.insert(out.end(), tokens.begin(), tokens.begin() + count);
     if (count > std::size(slot.tokens)) return;
     slot.owner = id_;
@@ -224,16 +230,23 @@ class Levels {
         ++at;
         continue;
       }
-      char room[8]{};
+      char room[ShortTexts::kLongest]{};
       const size_t size = char_bytes(part[at]);
       std::memcpy(room, &part[at], size);
-      const uint32_t found = up_to_8_.find(room, size);
+      const uint32_t found = short_.find(room, size);
       if (found != FlatIndex::kNone) tokens[count++] = found;
       for (size_t b = at; found == FlatIndex::kNone && b < at + size; ++b)
         tokens[count++] = Entries::of_byte(part[b]);
       at += size;
     }
     return count;
+  }
+
+  static bool is_ascii(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; });
+  }
+  static size_t pair_of(std::string_view ascii, size_t at) {
+    return static_cast<size_t>(ascii[at]) << 7 | static_cast<size_t>(ascii[at + 1]);
   }
 
   inline static std::atomic<uint32_t> made_{0};
@@ -243,11 +256,11 @@ class Levels {
   uint32_t limit_;
   Joins joins_;                      // of level 1
   std::array<uint32_t, 128> ascii_;  // the entries of its characters, or bytes
+  Numbers pairs_;                    // by two of them: the entry, or kNone
   Phrases phrases_;
   std::vector<uint8_t> cuts_;  // by two bytes as one number
   // The reachable entries of level 1: each encodes to itself.
-  ShortTexts<1> up_to_8_;
-  ShortTexts<2> up_to_16_;
+  ShortTexts short_;
   FlatIndex longer_;
   size_t longest_ = 0;
 };

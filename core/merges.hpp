@@ -97,7 +97,12 @@ class Merges {
     for (uint32_t e = 0; e < entries.texts.size(); ++e) {
       breathe(e);
       const std::string& text = entries.texts[e];
-      if (is_char(text)) continue;  // the alphabet has no parts
+      if (is_char(text)) {  // it has no parts
+        const uint32_t code = decode_char(text.data());
+        if (code / 64 >= alphabet_.size()) alphabet_.resize(code / 64 + 1);
+        alphabet_[code / 64] |= uint64_t{1} << code % 64;
+        continue;
+      }
       if (!find_parts<kTies>(entries, e)) {
         states[e] = formed_plainly<kTies>(entries, text) ? kOutOfOrder : kUnreachable;
         continue;
@@ -204,6 +209,21 @@ class Merges {
     return entry;
   }
 
+  // The next place with a character of the alphabet, or not far from `at`. Each is looked up by
+  // itself, where walking down the trie would take one step after another.
+  size_t skip_outside(std::string_view text, size_t at) const {
+    for (const size_t stop = std::min(at + kPause, text.size()); at < stop;) {
+      const uint32_t code = decode_char(&text[at]);
+      if (code / 64 < alphabet_.size() && alphabet_[code / 64] >> code % 64 & 1) break;
+      at += char_bytes(text[at]);
+    }
+    return at;
+  }
+  static uint32_t* room(Numbers& out, size_t count) {
+    out.resize(out.size() + count);
+    return out.data() + out.size() - count;
+  }
+
   // Entries from `limit` on do not join; the trie holds none.
   template <bool kTies>
   size_t encode(const Entries& entries, std::string_view text, uint32_t limit, Numbers& out) const {
@@ -221,13 +241,17 @@ class Merges {
     size_t at = 0, pause = kPause;
     while (at < text.size()) {
       if (at >= pause) breathe(), pause = at + kPause;
-      uint32_t token = entries.longest(text.data() + at, end);
-      if (token == kNone) {
-        for (const size_t next = at + char_bytes(text[at]); at < next; ++at)
-          out.push_back(Entries::of_byte(text[at]));
+      const size_t known = skip_outside(text, at);
+      if (known > at) {
+        if (known - at > 4)  // more than a character
+          std::transform(&text[at], &text[known - 1] + 1, room(out, known - at), Entries::of_byte);
+        else
+          for (size_t b = at; b < known; ++b) out.push_back(Entries::of_byte(text[b]));
         fence = out.size();
+        at = known;
         continue;
       }
+      uint32_t token = entries.longest(&text[at], end);
       while (true) {
         const size_t next = at + entries.sizes[token];
         if (!(dead[next / 64] >> next % 64 & 1) &&
@@ -256,6 +280,7 @@ class Merges {
   Numbers ranks_;                       // by entry; empty: no two share one
   FlatIndex joins_;                     // of entries, by the hash of their parts
   std::vector<uint64_t> maybe_joined_;  // a bit for each hash of a join: most pairs end here
+  std::vector<uint64_t> alphabet_;      // a bit for each code point
   // By last byte of the left and first byte of the right side: the lowest rank that joins them.
   Numbers lowest_;
 };

@@ -1,60 +1,64 @@
 // Texts of up to 16 bytes, numbered. They lie in the table itself, so finding one reads one place,
-// and the processor looks for many at once.
+// and the processor looks for many at once: it need not guess how long they are.
 #pragma once
 
 #include "flat_map.hpp"
 
 namespace supratok {
 
-// Of more than 8 * (kChunks - 1) and up to 8 * kChunks bytes.
-template <size_t kChunks>
 class ShortTexts {
  public:
   static constexpr uint32_t kNone = FlatIndex::kNone;
+  static constexpr size_t kLongest = 16;
 
   void make_room(size_t texts) {
     slots_.resize(std::bit_ceil(texts * 2 + 16));
     shift_ = 64 - std::countr_zero(slots_.size());
   }
-  // Texts must be readable up to 8 * kChunks bytes. Those that are added first are found fastest.
+  // Texts must be readable up to 16 bytes. Those that are added first are found fastest.
   void add(const char* text, size_t size, uint32_t number) {
-    const Chunks chunks = chunks_of(text, size);
-    size_t i = place(chunks, size);
+    const Key key(text, size);
+    size_t i = key.hash() >> shift_;
     while (slots_[i].size) i = (i + 1) & (slots_.size() - 1);
-    slots_[i] = {chunks, number, static_cast<uint32_t>(size)};
+    slots_[i] = {key, number, static_cast<uint32_t>(size)};
   }
   uint32_t find(const char* text, size_t size) const {
-    const Chunks chunks = chunks_of(text, size);
-    for (size_t i = place(chunks, size);; i = (i + 1) & (slots_.size() - 1)) {
+    const Key key(text, size);
+    for (size_t i = key.hash() >> shift_;; i = (i + 1) & (slots_.size() - 1)) {
       const Slot& slot = slots_[i];
-      bool same = slot.size == size;
-      for (size_t c = 0; c < kChunks; ++c) same &= slot.chunks[c] == chunks[c];
-      if (same) return slot.number;
+      if (slot.key.same(key) & (slot.size == size)) return slot.number;
       if (!slot.size) return kNone;
     }
   }
 
  private:
-  using Chunks = std::array<uint64_t, kChunks>;  // the bytes, and zeros behind them
-  struct Slot {
-    Chunks chunks{};
+  struct Key {  // the bytes, and zeros behind them
+    uint64_t first = 0, second = 0;
+
+    Key() = default;
+    Key(const char* text, size_t size)
+        : first(load<uint64_t>(text) & kMasks[size + 8]),
+          second(load<uint64_t>(text + 8) & kMasks[size]) {}
+    bool same(const Key& other) const {
+      return ((first ^ other.first) | (second ^ other.second)) == 0;
+    }
+    uint64_t hash() const {
+      const uint64_t mixed = (first + std::rotl(second, 5)) * 0x9e3779b97f4a7c15ull;
+      return (mixed ^ mixed >> 29) * 0xd6e8feb86659fd93ull;
+    }
+  };
+  struct alignas(32) Slot {
+    Key key;
     uint32_t number = kNone, size = 0;  // 0: an empty slot
   };
 
-  static Chunks chunks_of(const char* text, size_t size) {
-    Chunks chunks;
-    for (size_t c = 0; c < kChunks; ++c) chunks[c] = load<uint64_t>(text + 8 * c);
-    chunks.back() &= ~uint64_t{0} >> 8 * (8 * kChunks - size);
-    return chunks;
-  }
-  size_t place(const Chunks& chunks, size_t size) const {
-    uint64_t hash = size;
-    for (const uint64_t chunk : chunks) {
-      hash = (hash ^ chunk) * 0x9e3779b97f4a7c15ull;
-      hash ^= hash >> 32;
-    }
-    return hash * 0xd6e8feb86659fd93ull >> shift_;
-  }
+  // By size: what remains of the bytes 8 to 15; by size + 8: of the first eight.
+  static constexpr auto kMasks = [] {
+    std::array<uint64_t, 25> masks{};
+    for (size_t i = 9; i < masks.size(); ++i)
+      masks[i] = i >= 16 ? ~uint64_t{0} : (uint64_t{1} << 8 * (i - 8)) - 1;
+    return masks;
+  }();
 
   LargeVector<Slot> slots_;
   int shift_ = 0;

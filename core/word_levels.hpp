@@ -35,19 +35,20 @@ class WordLevels {
 
     // Appends the entries of a document; kNone is a byte.
     void encode(const Numbers& words, Numbers& out) {
-      const size_t start = out.size();
+      first_.clear();
       for (size_t i = 0, end; i < words.size(); i = end) {
         for (end = i + 1; end < words.size() && !cuts(words[end - 1], words[end]);) ++end;
         if (end == i + 1) {
           const uint32_t* const list = known_[words[i]].list;
-          out.insert(out.end(), list + 1, list + 1 + list[0]);
+          first_.insert(first_.end(), list + 1, list + 1 + list[0]);
           continue;
         }
         text_.clear();
         for (size_t w = i; w < end; ++w) text_ += block_.words[words[w]];
-        levels_.encode_words(text_, out);
+        levels_.encode_words(text_, first_);
       }
-      levels_.join(out, start);
+      const size_t start = out.size();
+      levels_.join(first_, out);
       for (size_t i = start; i < out.size(); ++i)
         if (Entries::is_byte(out[i])) out[i] = Entries::kNone;
     }
@@ -62,6 +63,7 @@ class WordLevels {
     Numbers tokens_;
     std::vector<Known> known_;
     std::string text_;
+    Numbers first_;  // what level 1 makes of a document
   };
 
  private:
