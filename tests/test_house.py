@@ -49,14 +49,17 @@ def test_the_core_is_small() -> None:
     sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
     assert max(sizes.values()) <= 450, sizes
     # Reading, spilling and counting over numbers in C++ took 3,000 lines, encoding in two levels,
-    # decoding and reading files of tokenizers 1,000 (CHANGELOG).
-    assert sum(sizes.values()) <= 8350, sizes
+    # decoding and reading files of tokenizers 1,300 (CHANGELOG).
+    assert sum(sizes.values()) <= 8700, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:
     """From Python 3.12 on one wheel serves all versions, and only there would the compiler object.
-    Macros in capitals reach into the objects of one version; nanobind's own (NB_...) do not."""
+    Macros in capitals reach into the objects of one version; nanobind's own (NB_...) do not. They
+    may stand where the compiler leaves them out of that wheel."""
     macros = re.compile(r"\bPy(?:List|Tuple|Sequence_Fast|Unicode|Bytes|Dict)_[A-Z][A-Z_]{2,}\b")
-    found = {path.name: macros.findall(path.read_text("utf-8")) for path in CORE.iterdir()}
+    left_out = re.compile(r"#ifndef Py_LIMITED_API.*?#endif", re.DOTALL)
+    texts = {path.name: left_out.sub("", path.read_text("utf-8")) for path in CORE.iterdir()}
+    found = {name: macros.findall(text) for name, text in texts.items()}
     assert {name: names for name, names in found.items() if names} == {}
     assert macros.search("PySequence_Fast_ITEMS(list)") and macros.search("PyList_SET_ITEM(a)")
