@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bitset>
+#include <concepts>
 
 #include "text.hpp"
 
@@ -11,12 +12,19 @@ namespace supratok {
 
 class Borders {
  public:
-  void learn(const std::vector<std::string>& entries) {
-    for (size_t after = 0; after < 256; ++after)
-      if (!leads_char(static_cast<char>(after)))
-        for (size_t before = 0; before < 256; ++before) inside_[before << 8 | after] = true;
+  Borders() = default;
+  explicit Borders(const std::vector<std::string>& entries)
+      : Borders([](char, char) { return false; }) {
     for (size_t e = 0; e < entries.size(); breathe(++e))
       for (size_t i = 1; i < entries[e].size(); ++i) inside_[pair(entries[e], i)] = true;
+  }
+  // crosses(before, after): whether some entry has these two bytes as neighbours.
+  template <std::predicate<char, char> Crosses>
+  explicit Borders(Crosses crosses) {
+    for (size_t pair = 0; pair < inside_.size(); ++pair) {
+      const auto before = static_cast<char>(pair >> 8), after = static_cast<char>(pair);
+      inside_[pair] = !leads_char(after) || crosses(before, after);
+    }
   }
 
   // Calls each(part) for the parts of a text, in order.
@@ -53,7 +61,7 @@ class Borders {
            static_cast<unsigned char>(text[at]);
   }
 
-  std::bitset<1 << 16> inside_;  // by two bytes: neighbours in an entry, or inside a character
+  std::bitset<1 << 16> inside_;  // by two bytes: neighbours in an entry, or in a character
 };
 
 }  // namespace supratok

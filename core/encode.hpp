@@ -23,14 +23,15 @@ class Encoder {
           Numbers ids, const Numbers& tied)
       : entries_(std::move(entries)), merges_(size()), first_id_(first_id), ids_(std::move(ids)) {
     std::iota(bytes_.begin(), bytes_.end(), 0);
-    borders_.learn(entries_.texts);
     if (!ids_.empty()) number();
     if (fewest) {
       entries_.make_trie(weights, [](uint32_t) { return true; });
       fewest_.emplace(entries_);
+      borders_ = Borders(entries_.texts);
       return;
     }
     merges_.learn(entries_, tied);
+    borders_ = Borders([&](char a, char b) { return merges_.joins_across(a, b); });
     auto last = static_cast<uint32_t>(size());  // of the entries that are looked for in the trie
     if (!merges_.ties()) {
       const uint32_t phrase = Levels::first_phrase(entries_);

@@ -120,17 +120,13 @@ class Levels {
   // Cuts lie beside a byte of ASCII: never inside a character, and not between those outside the
   // alphabet, which are encoded faster together.
   void note_cuts() {
-    cuts_.assign(1 << 16, 1);
-    const auto spare = [&](const char* bytes) { cuts_[load<uint16_t>(bytes)] = 0; };
-    for (int before = 0x80; before < 0x100; ++before)
-      for (int after = 0x80; after < 0x100; ++after) {
+    cuts_.resize(1 << 16);
+    for (size_t before = 0; before < 256; ++before)
+      for (size_t after = 0; after < 256; ++after) {
+        if (before >= 0x80 && after >= 0x80) continue;
         const char bytes[2] = {static_cast<char>(before), static_cast<char>(after)};
-        spare(bytes);
+        cuts_[load<uint16_t>(bytes)] = !merges_.joins_across(bytes[0], bytes[1], limit_);
       }
-    for (uint32_t e = 0; e < limit_; breathe(++e)) {
-      const std::string& text = entries_.texts[e];
-      for (size_t i = 1; i < text.size(); ++i) spare(&text[i - 1]);
-    }
   }
 
   // Of 9 bytes, between which there is no cut.

@@ -63,6 +63,11 @@ class Merges {
     return encode<false>(entries, text, limit, out);
   }
   bool ties() const { return !ranks_.empty(); }
+  // Whether a join of a rank before `limit` crosses a border between these two bytes. Each two
+  // neighbours inside an entry were joined once, by it or by a part of it.
+  bool joins_across(char before, char after, uint32_t limit = kNone) const {
+    return lowest_[border(before, after)] < limit;
+  }
 
   struct Piece {
     uint32_t left = kNone, right = kNone;  // its parts
