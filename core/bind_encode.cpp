@@ -1,20 +1,12 @@
 // Encoders, and surveys of their encodings.
 #include "bind_ids.hpp"
 #include "bind_rows.hpp"
-#include "cutting.hpp"
 #include "decode.hpp"
+#include "dropout.hpp"
 #include "survey.hpp"
 
 namespace supratok {
 namespace {
-
-// Releases the GIL only if the text is long enough to be worth it.
-template <class Work>
-void work_on(size_t size, Work work) {
-  std::optional<Unlocked> released;
-  if (size > 4096) released.emplace();
-  work();
-}
 
 template <class Coder>
 Ids encode(const Coder& coder, std::string_view text) {
@@ -196,6 +188,15 @@ void def_encoding(nb::class_<Coder>& coder) {
           },
           "text"_a)
       .def("encode_batch", &encode_batch<Coder>, "texts"_a, "threads"_a, "arrays"_a)
+      .def(
+          "encode_dropout",
+          [](const Coder& self, const Coder& words, const Texts& texts, size_t threads, bool arrays,
+             double probability, uint64_t seed) {
+            const Dropout<Coder> dropout(self.encoder(), self, words, probability, seed);
+            return encode_batch(dropout, texts, threads, arrays);
+          },
+          "words"_a, "texts"_a, "threads"_a, "arrays"_a, "probability"_a, "seed"_a,
+          "As encode_batch, with each phrase written as `words` does with this probability.")
       .def(
           "encode_lines",
           [](const Coder& self, const nb::bytes& data, std::string_view key, size_t longest,
