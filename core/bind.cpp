@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   supratok::bind_store(m);
   supratok::bind_words(m);
   supratok::bind_encode(m);
+  supratok::bind_boundaries(m);
   supratok::bind_tokens(m);
   supratok::bind_merge(m);
   supratok::bind_spans(m);

@@ -335,6 +335,7 @@ void bind_words(nb::module_& m);
 void bind_merge(nb::module_& m);
 void bind_spans(nb::module_& m);
 void bind_encode(nb::module_& m);
+void bind_boundaries(nb::module_& m);
 void bind_tokens(nb::module_& m);
 
 }  // namespace supratok

@@ -2,21 +2,12 @@
 #include "bind_ids.hpp"
 #include "bind_pieces.hpp"
 #include "bind_rows.hpp"
-#include "cutting.hpp"
 #include "decode.hpp"
+#include "dropout.hpp"
 #include "survey.hpp"
 
 namespace supratok {
 namespace {
-
-constexpr size_t kShortText = 4096;  // bytes, or ids: not worth releasing the GIL
-
-template <class Work>
-void work_on(size_t size, Work work) {
-  std::optional<Unlocked> released;
-  if (size > kShortText) released.emplace();
-  work();
-}
 
 bool is_long(nb::handle text) {
   return PyUnicode_GetLength(text.ptr()) > 1 << 14;
@@ -241,6 +232,15 @@ void def_encoding(nb::class_<Coder>& coder) {
           "encode_array",
           [](const Coder& self, const nb::str& text) { return encode_array(self, text); }, "text"_a)
       .def("encode_batch", &encode_batch<Coder>, "texts"_a, "threads"_a, "arrays"_a)
+      .def(
+          "encode_dropout",
+          [](const Coder& self, const Coder& words, const Texts& texts, size_t threads, bool arrays,
+             double probability, uint64_t seed) {
+            const Dropout<Coder> dropout(self.encoder(), self, words, probability, seed);
+            return encode_batch(dropout, texts, threads, arrays);
+          },
+          "words"_a, "texts"_a, "threads"_a, "arrays"_a, "probability"_a, "seed"_a,
+          "As encode_batch, with each phrase written as `words` does with this probability.")
       .def(
           "encode_lines",
           [](const Coder& self, const nb::bytes& data, std::string_view key, size_t longest,

@@ -34,6 +34,14 @@ inline PyObject* new_int(uint32_t id) {
   return made[id];
 }
 
+// Releases the GIL only if the work is long enough to be worth it.
+template <class Work>
+void work_on(size_t size, Work work) {
+  std::optional<Unlocked> released;
+  if (size > 4096) released.emplace();
+  work();
+}
+
 inline nb::object to_list(std::span<const uint32_t> ids) {
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(ids.size())));
   if (!list.is_valid()) throw nb::python_error();

@@ -32,6 +32,8 @@ class Cutting {
       if (!text.empty()) begins_[static_cast<unsigned char>(text[0])] = true;
   }
 
+  const Encoder& encoder() const { return encoder_; }
+
   void encode(std::string_view text, Numbers& ids) const {
     split(
         text,

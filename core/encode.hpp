@@ -99,7 +99,14 @@ class Encoder {
     if (ids_.empty()) return id - first_id_;
     return id < places_.size() ? places_[id] : kNone;
   }
+  uint32_t id_of(uint32_t place) const {  // of a byte or an entry, as above
+    return ids_.empty() ? first_id_ + place : ids_[place];
+  }
   size_t size() const { return entries_.texts.size(); }
+  const Encoder& encoder() const { return *this; }  // as other coders have it
+  const Entries& entries() const { return entries_; }
+  const Merges& merges() const { return merges_; }  // empty by fewest
+  bool by_fewest() const { return fewest_.has_value(); }
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
   // The same of an encoder of these entries, by merges, which need not be made.
   static std::vector<uint8_t> states_of(std::vector<std::string> list) {
@@ -176,7 +183,7 @@ struct Encodings {
 // Encodes texts on several threads, in portions; calls ready(first, encodings) for each, in no
 // particular order and on any thread, where encodings[i] belongs to text first + i. The calling
 // thread also calls collect(), as often as in_parallel does. The encoder may be one that cuts
-// (cutting.hpp).
+// (cutting.hpp), or one that takes the number of a text (dropout.hpp).
 template <class Coder, class Ready, class Collect>
 void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready ready,
                 Collect collect) {
@@ -193,7 +200,10 @@ void encode_all(const Coder& encoder, const Texts& texts, size_t threads, Ready 
     Encodings encodings;
     encodings.ends.reserve(ends[portion + 1] - first + 1);
     for (size_t i = first; i < ends[portion + 1]; ++i) {
-      encoder.encode(texts[i], encodings.ids);
+      if constexpr (requires { encoder.encode(texts[i], i, encodings.ids); })
+        encoder.encode(texts[i], i, encodings.ids);
+      else
+        encoder.encode(texts[i], encodings.ids);
       encodings.ends.push_back(encodings.ids.size());
     }
     ready(first, std::move(encodings));

@@ -62,6 +62,11 @@ class Merges {
                        Numbers& out) const {
     return encode<false>(entries, text, limit, out);
   }
+  // Whether two reachable entries may be neighbours. The text has these bytes beside the border.
+  bool may_be_neighbours(uint32_t left, uint32_t right, char last, char first) const {
+    const uint32_t lowest = lowest_[border(last, first)];
+    return ties() ? fit<true>(left, right, lowest, kNone) : fit<false>(left, right, lowest, kNone);
+  }
   bool ties() const { return !ranks_.empty(); }
   // Whether a join of a rank before `limit` crosses a border between these two bytes. Each two
   // neighbours inside an entry were joined once, by it or by a part of it.

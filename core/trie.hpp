@@ -183,6 +183,7 @@ class Trie {
   static uint32_t child(uint32_t link, uint32_t byte) { return (link >> 9) ^ byte; }
   // Whether a string ends at the node.
   bool ends_at(uint32_t node) const { return links_[node] >> 8 & 1; }
+  size_t slots() const { return links_.size(); }  // nodes are numbers below this
   // The longest string on the way to the node, or kNone.
   uint32_t longest_at(uint32_t node) const { return longest_[node]; }
 

@@ -26,6 +26,7 @@ Read in this order:
     scripts        Turkish, Finnish, Arabic, and scripts without spaces
     curation       which documents are kept
     no_curriculum  all merges in one pass, for comparison
+    boundaries     what may follow a text, by trying every continuation
 
 May import: recipe; `Token` from tokenizer; `split` and `languages` from corpus; `char_class` from
 the core."""

@@ -10,35 +10,36 @@ to itself; the same ids in every process and thread.
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
+import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from ..common import _core
 from ..common.threads import usable_threads
 from ..recipe import Recipe
 from .arguments import list_of_ids, list_of_texts, wrong_text, wrong_texts
+from .boundaries import AtBoundaries
 from .file import FILE, read_document, read_written, write_document
 from .ids import Layout
 from .inputs import find_file, naming, read_file
 from .token import Birth, Columns, Piece, Token, columns_of
-from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..formats.export import Exported
+    from .boundaries import Coder, Ids
     from .display import Shown
     from .stream import DecodeStream
 
-    Ids = Sequence[int] | NDArray[np.integer[Any]]
-    Coder = _core.Encoder | _core.Cutting
 
-
-class Tokenizer(Vocabulary):
+class Tokenizer(AtBoundaries):
     """Encodes and decodes. `supratok.train` and `Tokenizer.load` make one, `from_huggingface` and
     `from_sentencepiece` read those of other programs; there is no untrained one.
 
@@ -65,35 +66,55 @@ class Tokenizer(Vocabulary):
         super().__init__(columns, recipe, layout)
         self.report = report or {}
         self._core = self._encoder()
-        self._coder, self._special_coder = self._coders()
+        self._both_coders = self._coders(self._core)
+        self._coder, self._special_coder = self._both_coders
         self._encode = self._coder.encode
         self._decoder = self._decoder_of_all(self._ids.prefix)
         self._refuse_bad_entries()
 
     def _encoder(self) -> _core.Encoder:
-        # Without counts, assume that the first tokens are the most frequent.
-        counts = self._counts if any(self._counts) else range(len(self._counts), 0, -1)
         return _core.Encoder(
             self._texts,
-            counts,
+            self._weights(),
             fewest=self.recipe.segmentation == "fewest",
             first_id=len(self.special_tokens),
             ids=[*self.layout.bytes, *self.layout.entries] if self.layout else [],
             tied=self._ids.tied,
         )
 
-    def _coders(self) -> tuple[Coder, Coder]:
+    def _weights(self) -> Sequence[int]:
+        """How often each entry is expected. Without counts, the first tokens are the most
+        frequent."""
+        return self._counts if any(self._counts) else range(len(self._counts), 0, -1)
+
+    def _coders(self, core: _core.Encoder) -> tuple[Coder, Coder]:
         """What encodes ordinary text, and text in which special tokens are written."""
         prefix = " " if self._ids.prefix else ""
-        always = self._cutting(self._ids.always, "", None) if self._ids.always else None
-        plain = self._cutting({}, prefix, always) if prefix else always or self._core
-        special = self.special_tokens
-        return plain, self._cutting(special, prefix, always) if special else plain
 
-    def _cutting(
-        self, ids: Mapping[str, int], prefix: str, rest: _core.Cutting | None
-    ) -> _core.Cutting:
-        return _core.Cutting(self._core, rest, list(ids), list(ids.values()), prefix)
+        def cutting(ids: Mapping[str, int], prefix: str, rest: Any) -> _core.Cutting:
+            return _core.Cutting(core, rest, list(ids), list(ids.values()), prefix)
+
+        always = cutting(self._ids.always, "", None) if self._ids.always else None
+        plain = cutting({}, prefix, always) if prefix else always or core
+        special = self.special_tokens
+        return plain, cutting(special, prefix, always) if special else plain
+
+    @functools.cached_property
+    def _word_coders(self) -> tuple[Coder, Coder]:
+        """The same with the entries of one word alone; made when it is first needed."""
+        whole = _core.are_words(self._texts, self.recipe.scripts is not None)
+        places = [place for place, is_word in enumerate(whole) if is_word]
+        ranks, weights, ids = self._ids.ranks(), self._weights(), self._ids.entries
+        pairs = enumerate(itertools.pairwise(ranks[place] for place in places), start=1)
+        core = _core.Encoder(
+            [self._texts[place] for place in places],
+            [weights[place] for place in places],
+            fewest=self.recipe.segmentation == "fewest",
+            first_id=0,
+            ids=[*self._ids.bytes, *(ids[place] for place in places)],
+            tied=[place for place, (before, rank) in pairs if before == rank],
+        )
+        return self._coders(core)
 
     def _decoder_of_all(self, prefixed: bool) -> _core.Decoder:
         others, special = self._names.unencoded(), len(self.special_tokens)
@@ -112,24 +133,53 @@ class Tokenizer(Vocabulary):
 
     @overload
     def encode(
-        self, text: str, *, allow_special: bool = ..., numpy: Literal[False] = ...
+        self,
+        text: str,
+        *,
+        allow_special: bool = ...,
+        words_only: bool = ...,
+        dropout: float = ...,
+        seed: int | None = ...,
+        numpy: Literal[False] = ...,
     ) -> list[int]: ...
     @overload
     def encode(
-        self, text: str, *, allow_special: bool = ..., numpy: Literal[True]
+        self,
+        text: str,
+        *,
+        allow_special: bool = ...,
+        words_only: bool = ...,
+        dropout: float = ...,
+        seed: int | None = ...,
+        numpy: Literal[True],
     ) -> NDArray[np.int64]: ...
     def encode(
-        self, text: str, *, allow_special: bool = False, numpy: bool = False
+        self,
+        text: str,
+        *,
+        allow_special: bool = False,
+        words_only: bool = False,
+        dropout: float = 0.0,
+        seed: int | None = None,
+        numpy: bool = False,
     ) -> list[int] | NDArray[np.int64]:
         """The ids of a text. With `allow_special`, special tokens written in it become their ids;
         without it they are ordinary text.
 
+        With `words_only` no token has several words: the encoding by the tokens of one word alone.
+        With `dropout=0.1` each phrase is written so with probability 0.1, by itself, together with
+        those tokens beside it that the words would cut elsewhere; 0 is `encode`, 1 `words_only`.
+        The same text and `seed` give the same ids; without a seed they differ from call to call.
+
         With `numpy` the ids are an int64 array: the one type that torch takes as it is, both in
         `nn.Embedding` and as the target of `cross_entropy`."""
         try:
-            if not (allow_special or numpy):
+            if not (allow_special or numpy or words_only or dropout):
                 return self._encode(text)
-            coder = self._special_coder if allow_special else self._coder
+            if dropout and not words_only:
+                (ids,) = self._dropped([text], 1, allow_special, numpy, dropout, seed)
+                return ids  # type: ignore[no-any-return]
+            coder = (self._word_coders if words_only else self._both_coders)[allow_special]
             return coder.encode_array(text) if numpy else coder.encode(text)
         except (TypeError, UnicodeEncodeError) as error:
             raise wrong_text(text, error) from error
@@ -141,6 +191,9 @@ class Tokenizer(Vocabulary):
         threads: int | None = ...,
         *,
         allow_special: bool = ...,
+        words_only: bool = ...,
+        dropout: float = ...,
+        seed: int | None = ...,
         numpy: Literal[False] = ...,
     ) -> list[list[int]]: ...
     @overload
@@ -150,6 +203,9 @@ class Tokenizer(Vocabulary):
         threads: int | None = ...,
         *,
         allow_special: bool = ...,
+        words_only: bool = ...,
+        dropout: float = ...,
+        seed: int | None = ...,
         numpy: Literal[True],
     ) -> list[NDArray[np.int64]]: ...
     def encode_batch(
@@ -158,15 +214,41 @@ class Tokenizer(Vocabulary):
         threads: int | None = None,
         *,
         allow_special: bool = False,
+        words_only: bool = False,
+        dropout: float = 0.0,
+        seed: int | None = None,
         numpy: bool = False,
     ) -> list[list[int]] | list[NDArray[np.int64]]:
-        """The ids of each text; the options are those of `encode`. `threads`: default all cores."""
+        """The ids of each text; the options are those of `encode`. `threads`: default all cores.
+
+        With `dropout`, the place of a text in the batch and the seed decide, not the threads."""
         texts, workers = list_of_texts(texts, "encode_batch"), usable_threads(threads)
         try:
-            coder = self._special_coder if allow_special else self._coder
+            if dropout and not words_only:
+                return self._dropped(texts, workers, allow_special, numpy, dropout, seed)
+            coder = (self._word_coders if words_only else self._both_coders)[allow_special]
             return coder.encode_batch(texts, workers, numpy)
         except (TypeError, UnicodeEncodeError) as error:
             raise wrong_texts(texts, error) from error
+
+    def _dropped(
+        self,
+        texts: list[str],
+        threads: int,
+        allow_special: bool,
+        numpy: bool,
+        dropout: float,
+        seed: int | None,
+    ) -> list[Any]:
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"dropout={dropout}: a probability is between 0 and 1")
+        if not isinstance(seed, SupportsIndex | None):
+            raise TypeError(f"seed={seed!r}: must be a whole number or None")
+        row = int.from_bytes(os.urandom(8)) if seed is None else operator.index(seed) % (1 << 64)
+        coder: Any = self._both_coders[allow_special]
+        words = self._word_coders[allow_special]
+        found: list[Any] = coder.encode_dropout(words, texts, threads, numpy, dropout, row)
+        return found
 
     def _encode_lines(
         self, data: bytes, key: str, longest: int, end: int | None, threads: int

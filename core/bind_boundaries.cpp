@@ -1,0 +1,128 @@
+// What may follow a text, and texts that come piece by piece.
+#include <atomic>
+
+#include "bind_ids.hpp"
+#include "text_stream.hpp"
+
+namespace supratok {
+namespace {
+
+nb::object as_str(std::string_view text) {
+  nb::object made =
+      nb::steal(PyUnicode_FromStringAndSize(text.data(), static_cast<Py_ssize_t>(text.size())));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+// Its ids, and the text behind them.
+nb::object to_pair(const Boundaries::Cover& cover, std::string_view text) {
+  return nb::make_tuple(to_list(cover.ids), as_str(text.substr(cover.end)));
+}
+
+Ids ids_of(nb::handle given) {
+  Ids ids;
+  read_ids(given, ids);
+  return ids;
+}
+
+template <class Work>
+auto answered(size_t size, Work work) {
+  decltype(work()) answer{};
+  work_on(size, [&] { answer = work(); });
+  return answer;
+}
+
+// One thread at a time: another one meets an error, not a table half changed.
+class LockedStream {
+ public:
+  explicit LockedStream(const Boundaries& boundaries) : stream_(boundaries) {}
+  template <class Work>
+  auto with(Work work) {
+    if (busy_.test_and_set())
+      throw std::runtime_error("another thread uses this stream; each thread needs its own");
+    const struct Free {
+      std::atomic_flag& busy;
+      ~Free() { busy.clear(); }
+    } free{busy_};
+    return work(stream_);
+  }
+
+ private:
+  TextStream stream_;
+  std::atomic_flag busy_;
+};
+
+}  // namespace
+
+void bind_boundaries(nb::module_& m) {
+  nb::class_<Boundaries>(m, "Boundaries")
+      .def(nb::init<const Encoder&, Ids, const Ids&>(), "encoder"_a, "special"_a, "unused"_a,
+           nb::keep_alive<1, 2>(), Released(),
+           "Special tokens end one text and begin another; unused ids are in no encoding.")
+      .def(
+          "covers",
+          [](const Boundaries& self, std::string_view text) {
+            const auto covers = answered(text.size(), [&] { return self.covers(text); });
+            nb::list all;
+            for (const auto& cover : covers) all.append(to_pair(cover, text));
+            return all;
+          },
+          "text"_a, "The ids before each rest of the text that a token may begin with, and it.")
+      .def(
+          "stable",
+          [](const Boundaries& self, std::string_view text) {
+            return to_pair(answered(text.size(), [&] { return self.stable(text); }), text);
+          },
+          "text"_a, "The ids that no continuation changes, and the text behind them.")
+      .def(
+          "may_come",
+          [](const Boundaries& self, nb::handle ids, std::string_view rest) {
+            const Ids before = ids_of(ids);
+            return to_array(answered(8192, [&] { return self.may_come(before, rest); }));
+          },
+          "ids"_a, "rest"_a)
+      .def(
+          "canonical_prefix",
+          [](const Boundaries& self, nb::handle given) {
+            const Ids ids = ids_of(given);
+            return answered(ids.size(), [&] { return self.canonical_prefix(ids); });
+          },
+          "ids"_a)
+      .def(
+          "may_follow",
+          [](const Boundaries& self, uint32_t left, nb::handle rights) {
+            const Ids ids = ids_of(rights);
+            return to_numpy<uint8_t>(
+                answered(ids.size(), [&] { return self.may_follow(left, ids); }));
+          },
+          "left"_a, "rights"_a, "By right id, 1 if the two are an encoding.")
+      .def(
+          "next_mask",
+          [](const Boundaries& self, nb::handle given) {
+            const Ids ids = ids_of(given);
+            return to_numpy<uint8_t>(answered(8192, [&] { return self.next_mask(ids); }));
+          },
+          "ids"_a, "By id, 1 if it may come next.");
+
+  nb::class_<LockedStream>(m, "TextStream")
+      .def(nb::init<const Boundaries&>(), "boundaries"_a, nb::keep_alive<1, 2>())
+      .def(
+          "append",
+          [](LockedStream& self, std::string_view text) {
+            return self.with([&](TextStream& stream) {
+              size_t keep = 0;
+              work_on(text.size(), [&] { keep = stream.append(text); });
+              return nb::make_tuple(keep, to_list(std::span(stream.ids()).subspan(keep)));
+            });
+          },
+          "text"_a, "How many ids stay, and the new ones behind them.")
+      .def("ids",
+           [](LockedStream& self) {
+             return self.with([](TextStream& stream) { return to_list(stream.ids()); });
+           })
+      .def("bytes", [](LockedStream& self) {
+        return self.with([](TextStream& stream) { return stream.bytes(); });
+      });
+}
+
+}  // namespace supratok

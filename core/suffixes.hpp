@@ -1,0 +1,129 @@
+// All entries that a text ends with, and all that it ends in the middle of, as the text grows.
+//
+// A node of the trie of the entries stands for a text that some entry begins with. The state of a
+// text is the longest of its ends that is a node; its `shorter` node is the longest but one, and so
+// on down to the root, the empty end. So the chain of shorter nodes is every end of the text that
+// an entry begins with, and the entries among them are all that the text ends with. Another byte
+// makes each end longer or ends it: the next state is the child by that byte of the first node of
+// the chain that has one. A step down the chain undoes one earlier step to a child, so a text of n
+// bytes takes at most 2n steps. (This is Aho and Corasick's machine.)
+#pragma once
+
+#include "entries.hpp"
+
+namespace supratok {
+
+class Suffixes {
+ public:
+  static constexpr uint32_t kNone = Trie::kNone, kRoot = Trie::kRoot;
+
+  // Of the entries for which keeps(entry) holds. It keeps the reference.
+  template <class Keeps>
+  Suffixes(const Entries& entries, Keeps keeps) : shorter_(entries.texts.size(), kNone) {
+    const Texts texts(entries.texts.begin(), entries.texts.end());
+    order_ = Trie::sorted(texts);
+    std::erase_if(order_, [&](uint32_t e) { return !keeps(e); });
+    const Trie trie(texts, Counts(texts.size(), 1), order_);
+    nodes_.resize(trie.slots());
+    for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].link = trie.link(node);
+    for (size_t i = 0; i < order_.size(); ++i) {
+      const std::string_view text = texts[order_[i]], before = i ? texts[order_[i - 1]] : "";
+      const auto differ = std::mismatch(before.begin(), before.end(), text.begin(), text.end());
+      shared_.push_back(static_cast<uint16_t>(differ.first - before.begin()));
+    }
+    for (size_t i = 0; i < shared_.size(); i += kBlock)
+      least_.push_back(*std::min_element(
+          shared_.begin() + static_cast<ptrdiff_t>(i),
+          shared_.begin() + static_cast<ptrdiff_t>(std::min(i + kBlock, shared_.size()))));
+    link(texts, trie);
+  }
+
+  // The state after one more byte.
+  uint32_t next(uint32_t state, char byte) const {
+    const auto label = static_cast<unsigned char>(byte);
+    while (true) {
+      const uint32_t child = Trie::child(nodes_[state].link, label);
+      if ((nodes_[child].link & 0xff) == label) return child;
+      if (state == kRoot) return kRoot;
+      state = nodes_[state].shorter;
+    }
+  }
+  uint32_t shorter(uint32_t node) const { return nodes_[node].shorter; }
+  size_t size(uint32_t node) const { return nodes_[node].size; }  // in bytes
+  // Whether an entry begins with the node and is longer.
+  bool goes_on(uint32_t node) const { return nodes_[node].link >> 9; }
+  // The longest entry that a text of this state ends with; the next shorter entry that an entry
+  // ends with. Or kNone.
+  uint32_t longest(uint32_t state) const { return nodes_[state].entry; }
+  uint32_t shorter_entry(uint32_t entry) const { return shorter_[entry]; }
+
+  // The entries in the order of their bytes, and how many bytes each shares with the one before.
+  const Numbers& order() const { return order_; }
+  const std::vector<uint16_t>& shared() const { return shared_; }
+  // Behind a place in that order, the first entry that does not begin with the same `size` bytes.
+  size_t end_of_same(size_t place, size_t size) const {
+    for (++place; place < shared_.size();) {
+      if (place % kBlock == 0 && least_[place / kBlock] >= size)
+        place += kBlock;
+      else if (shared_[place] >= size)
+        ++place;
+      else
+        return place;
+    }
+    return shared_.size();
+  }
+  // The places in that order of the entries that begin with a text; one that equals it is the
+  // first.
+  std::pair<size_t, size_t> beginning_with(const Entries& entries, std::string_view text) const {
+    const auto head = [&](uint32_t e) {
+      return std::string_view(entries.texts[e]).substr(0, text.size());
+    };
+    const auto first = std::partition_point(order_.begin(), order_.end(),
+                                            [&](uint32_t e) { return head(e) < text; });
+    const auto last =
+        std::partition_point(first, order_.end(), [&](uint32_t e) { return head(e) == text; });
+    return {first - order_.begin(), last - order_.begin()};
+  }
+
+ private:
+  // By size, the shortest first: a node's shorter one is found from that of its parent.
+  void link(const Texts& texts, const Trie& trie) {
+    std::vector<std::pair<uint32_t, uint32_t>> open;  // places in the order, and the nodes reached
+    for (uint32_t i = 0; i < order_.size(); ++i) open.emplace_back(i, kRoot);
+    for (size_t size = 0; !open.empty(); ++size) {
+      for (size_t k = 0; k < open.size(); breathe(++k)) {
+        auto& [place, node] = open[k];
+        if (shared_[place] > size) {  // the same node as the entry before
+          node = open[k - 1].second;
+          continue;
+        }
+        const uint32_t parent = node;
+        const char byte = texts[order_[place]][size];
+        trie.step(node, static_cast<unsigned char>(byte));
+        Node& made = nodes_[node];
+        if (parent != kRoot) made.shorter = next(nodes_[parent].shorter, byte);
+        made.size = static_cast<uint16_t>(size + 1);
+        made.entry = nodes_[made.shorter].entry;
+        if (!trie.ends_at(node)) continue;
+        shorter_[trie.longest_at(node)] = made.entry;
+        made.entry = trie.longest_at(node);
+      }
+      std::erase_if(open,
+                    [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
+    }
+  }
+
+  struct Node {
+    uint32_t link;  // as in the trie
+    uint32_t shorter = kRoot;
+    uint32_t entry = kNone;  // the longest that the node ends with
+    uint16_t size = 0;
+  };
+  Numbers order_;
+  static constexpr size_t kBlock = 64;
+  std::vector<uint16_t> shared_, least_;  // the least of each block
+  LargeVector<Node> nodes_;
+  Numbers shorter_;  // by entry
+};
+
+}  // namespace supratok
