@@ -155,11 +155,12 @@ def _show(rows: list[Row], all_cuts: dict[str, int]) -> None:
         print_table(console, table)
         return
     for kind, total in all_cuts.items():
-        table = new_table("tokenizer", *_COLUMNS)
-        for row in rows:
-            table.add_row(row.name, *_cells(row.at[kind]))
         console.print(Text(f"{kind}: {total:,} in the texts", style="bold"))
-        print_table(console, table)
+        if total:
+            table = new_table("tokenizer", *_COLUMNS)
+            for row in rows:
+                table.add_row(row.name, *_cells(row.at[kind]))
+            print_table(console, table)
 
 
 def _cells(found: AtCuts) -> list[str]:
@@ -198,7 +199,7 @@ def advice(row: Row) -> Iterator[str]:
     if not any(inside.values()):
         yield "So their ids are those that a model learns before what follows."
         return
-    yield "A model that learns from whole texts never sees the last ids of such a prompt there."
+    yield "A model that learns from whole texts never sees their last ids before what follows."
     best = [kind for kind, share in inside.items() if share == min(inside.values())]
     if len(best) < len(inside):
         breaks = "; the line break belongs to what follows" if "line ends" in best else ""
