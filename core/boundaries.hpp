@@ -47,6 +47,8 @@ class Boundaries {
     if (!encoder.by_fewest() && !encoder.merges().ties()) followers_.emplace(encoder.merges());
     anything_.resize(kinds_.size());
     for (const uint32_t e : suffixes_.order()) anything_[encoder.id_of(256 + e)] = 1;
+    LastTokens nothing(encoder, suffixes_);
+    note_leads(nothing, anything_);
   }
   Boundaries(const Boundaries&) = delete;
 
@@ -286,11 +288,14 @@ class Boundaries {
           if (!may_be_neighbours(left, e)) exclude(e);
       }
     }
+    if (outside_.any_foreign()) note_leads(table, mask);
+    return mask;
+  }
+  void note_leads(LastTokens& table, std::vector<uint8_t>& mask) const {
     for (int b = 0; b < 256; ++b) {
       const char byte = static_cast<char>(b);
       mask[id_of_byte(b)] = may_be_outside(table, {&byte, 1});
     }
-    return mask;
   }
   bool may_be_neighbours(uint32_t left, uint32_t right) const {
     return encoder_.merges().may_be_neighbours(left, right, entries_.texts[left].back(),
@@ -350,13 +355,12 @@ class Boundaries {
   // entry may follow if it is the last token there.
   //
   // Where no entry that began before `from` goes on, and no place behind `from` is reached with
-  // fewer tokens, every entry that goes on from there may follow: of the ways to its end, those
-  // that have no end at `from` have one behind it and before the end, so they take at least as
-  // many tokens, and their last one is shorter.
+  // fewer tokens (before a byte that none crosses to, this is so already), every entry that goes on
+  // from there may follow: of the ways to its end, those that have no end at `from` have one behind
+  // it and before the end, so they take at least as many tokens, and their last one is shorter.
   template <class Visit>
   void walk(LastTokens& table, size_t from, size_t first, size_t last, Visit visit) const {
     const size_t end = table.size();
-    const auto& shared = suffixes_.shared();
     std::vector<uint32_t> lows{kNone};  // by bytes behind `from`: the fewest tokens so far
     const auto note = [&] {
       while (lows.size() <= table.size() - from) {
@@ -373,7 +377,8 @@ class Boundaries {
       while (!leads_char(text[at])) --at;
       table.shorten(from + at);
       lows.resize(at + 1);
-      bool free = false;
+      bool free = at == 0 && (from == 0 || is_border(table.text()[from - 1], text[0]));
+      at += free;
       while (at < text.size() && !free) {
         const size_t size = char_bytes(text[at]);
         table.add(text.substr(at, size));
@@ -382,10 +387,9 @@ class Boundaries {
         free = suffixes_.size(table.state(from + at)) <= at && lows[at] >= table.count(from);
       }
       const bool may = free || table.token(from + at) == e;
-      next = i + 1;
-      while (free && next < last && shared[next] >= at) ++next;  // all that begin so
+      next = free ? std::min(last, suffixes_.end_of_same(i, at)) : i + 1;
       if (!visit(i, next, may)) break;
-      if (next < last) at = std::min<size_t>(at, shared[next]);
+      if (next < last) at = std::min<size_t>(at, suffixes_.shared()[next]);
     }
     table.shorten(end);
   }
@@ -397,7 +401,7 @@ class Boundaries {
   Outside outside_;
   std::bitset<1 << 16> crossed_;        // pairs of bytes that are neighbours in an entry
   std::vector<uint8_t> kinds_;          // Kind, by id
-  std::vector<uint8_t> anything_;       // by id, whether it is an entry that occurs
+  std::vector<uint8_t> anything_;       // by id, whether it may come where a text begins
   std::optional<Followers> followers_;  // by merges, without ties
 };
 

@@ -13,6 +13,8 @@
 // tour of the forest. And the joins of l to its right are the children of l. Without ties.
 #pragma once
 
+#include <span>
+
 #include "merges.hpp"
 
 namespace supratok {

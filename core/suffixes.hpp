@@ -31,6 +31,10 @@ class Suffixes {
       const auto differ = std::mismatch(before.begin(), before.end(), text.begin(), text.end());
       shared_.push_back(static_cast<uint16_t>(differ.first - before.begin()));
     }
+    for (size_t i = 0; i < shared_.size(); i += kBlock)
+      least_.push_back(*std::min_element(
+          shared_.begin() + static_cast<ptrdiff_t>(i),
+          shared_.begin() + static_cast<ptrdiff_t>(std::min(i + kBlock, shared_.size()))));
     link(texts, trie);
   }
 
@@ -56,6 +60,18 @@ class Suffixes {
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
   const Numbers& order() const { return order_; }
   const std::vector<uint16_t>& shared() const { return shared_; }
+  // Behind a place in that order, the first entry that does not begin with the same `size` bytes.
+  size_t end_of_same(size_t place, size_t size) const {
+    for (++place; place < shared_.size();) {
+      if (place % kBlock == 0 && least_[place / kBlock] >= size)
+        place += kBlock;
+      else if (shared_[place] >= size)
+        ++place;
+      else
+        return place;
+    }
+    return shared_.size();
+  }
   // The places in that order of the entries that begin with a text; one that equals it is the
   // first.
   std::pair<size_t, size_t> beginning_with(const Entries& entries, std::string_view text) const {
@@ -104,7 +120,8 @@ class Suffixes {
     uint16_t size = 0;
   };
   Numbers order_;
-  std::vector<uint16_t> shared_;
+  static constexpr size_t kBlock = 64;
+  std::vector<uint16_t> shared_, least_;  // the least of each block
   LargeVector<Node> nodes_;
   Numbers shorter_;  // by entry
 };
