@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from peers import MAKERS, TEXT, documents, make_ours
+from peers import MAKERS, TEXT, documents, make_ours, make_sentencepiece
 from supratok import Tokenizer
 from supratok.formats.measure import measure, total
 from supratok.formats.peer import Locating, Peer, open_any
@@ -89,6 +89,16 @@ def test_offsets_of_bytes_and_of_trimmed_tokens(tmp_path: Path) -> None:
     document["post_processor"] = {**trimming, "use_regex": True}
     (tmp_path / "trimmed.json").write_text(json.dumps(document), encoding="utf-8")
     check_offsets(open_any(tmp_path / "trimmed.json"), TEXT)
+
+
+def test_offsets_in_a_text_that_sentencepiece_changes(tmp_path: Path) -> None:
+    """It puts a space before the text, and drops others."""
+    make_sentencepiece(tmp_path / "m", add_dummy_prefix=True, remove_extra_whitespaces=True)
+    peer, text = open_any(tmp_path / "m"), "  New  York é in "
+    _, offsets = peer.encode_with_offsets(text)
+    found = [text[start:end] for start, end in offsets]
+    assert peer.token_strings(text) == [" New", " York", " ", "<0xC3>", "<0xA9>", " in"]
+    assert [part.strip() for part in found] == ["New", "York", "", "é", "é", "in"]
 
 
 def test_offsets_of_tokens_with_parts_of_characters() -> None:

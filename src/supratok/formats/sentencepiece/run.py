@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 
 from ...common.packages import package
 from ...tokenizer.inputs import read_file
 from ..listing import SPACE
-from ..runtime import Runtime, offsets_of
+from ..runtime import Runtime
 
 
 class SentencePiece(Runtime):
@@ -38,7 +39,8 @@ class SentencePiece(Runtime):
         proto = package("sentencepiece.sentencepiece_pb2", "export")
         found = self._processor.encode(text, out_type="serialized_proto")
         pieces = proto.SentencePieceText.FromString(found).pieces
-        offsets = offsets_of(piece.surface.encode() for piece in pieces)
+        begun = [0, *accumulate(byte & 0xC0 != 0x80 for byte in text.encode())]  # characters
+        offsets = [(begun[piece.begin], begun[piece.end]) for piece in pieces]
         for place in reversed(range(len(offsets) - 1)):
             start, end = offsets[place]
             if start == end:
