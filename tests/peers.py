@@ -43,7 +43,9 @@ def make_hugging_face(path: Path) -> None:
     tokenizer.save(str(path))
 
 
-def make_sentencepiece(path: Path) -> None:
+def make_sentencepiece(
+    path: Path, add_dummy_prefix: bool = False, remove_extra_whitespaces: bool = False
+) -> None:
     package = pytest.importorskip("sentencepiece")
     with path.open("wb") as file:
         package.SentencePieceTrainer.train(
@@ -53,8 +55,8 @@ def make_sentencepiece(path: Path) -> None:
             vocab_size=400,
             byte_fallback=True,
             normalization_rule_name="identity",
-            add_dummy_prefix=False,
-            remove_extra_whitespaces=False,
+            add_dummy_prefix=add_dummy_prefix,
+            remove_extra_whitespaces=remove_extra_whitespaces,
             minloglevel=2,
         )
 

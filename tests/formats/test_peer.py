@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from peers import MAKERS, TEXT, documents
+from peers import MAKERS, TEXT, documents, make_ours, make_sentencepiece
+from supratok import Tokenizer
 from supratok.formats.measure import measure, total
-from supratok.formats.peer import Peer, open_any
+from supratok.formats.peer import Locating, Peer, open_any
+from supratok.formats.runtime import offsets_of
 
 kinds = pytest.mark.parametrize("kind", MAKERS)
 
@@ -50,6 +52,59 @@ def test_every_kind_gives_the_text_back(kind: str, make: Callable[[str], Path]) 
 def test_the_strings_of_plain_text_are_the_text(kind: str, make: Callable[[str], Path]) -> None:
     text = "in New York as well as in the school"
     assert "".join(open_any(make(kind)).token_strings(text)) == text
+
+
+def borders(peer: Peer, text: str) -> set[int]:
+    """Where a token ends, by decoding every beginning of the ids."""
+    ids = peer.encode(text)
+    begun = {peer.decode(ids[:size]) for size in range(len(ids) + 1)}
+    return {place for place in range(len(text) + 1) if text[:place] in begun}
+
+
+def check_offsets(peer: Locating, text: str) -> None:
+    ids, offsets = peer.encode_with_offsets(text)
+    assert ids == peer.encode(text) and len(offsets) == len(ids)
+    assert [end for _, end in offsets] == sorted(end for _, end in offsets)
+    assert all(start < end for start, end in offsets)
+    inner = {place for start, end in offsets for place in range(start + 1, end)}
+    assert set(range(len(text) + 1)) - inner == borders(peer, text)
+
+
+@kinds
+def test_offsets_say_where_tokens_end(kind: str, make: Callable[[str], Path]) -> None:
+    peer = open_any(make(kind))
+    for text in [TEXT, "  it is  not\n\n", "日本語", "é 😀x", "", "x"]:
+        check_offsets(peer, text)
+
+
+def test_offsets_of_bytes_and_of_trimmed_tokens(tmp_path: Path) -> None:
+    """SentencePiece's way of bytes in a tokenizer.json, and a package that leaves out spaces."""
+    pytest.importorskip("tokenizers")
+    make_ours(tmp_path / "ours.json")
+    Tokenizer.load(tmp_path / "ours.json").export(tmp_path / "folder", formats=["huggingface"])
+    check_offsets(open_any(tmp_path / "folder" / "tokenizer.json"), TEXT)
+    MAKERS["tokenizer.json"](tmp_path / "trimmed.json")
+    document = json.loads((tmp_path / "trimmed.json").read_text(encoding="utf-8"))
+    trimming = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True}
+    document["post_processor"] = {**trimming, "use_regex": True}
+    (tmp_path / "trimmed.json").write_text(json.dumps(document), encoding="utf-8")
+    check_offsets(open_any(tmp_path / "trimmed.json"), TEXT)
+
+
+def test_offsets_in_a_text_that_sentencepiece_changes(tmp_path: Path) -> None:
+    """It puts a space before the text, and drops others."""
+    make_sentencepiece(tmp_path / "m", add_dummy_prefix=True, remove_extra_whitespaces=True)
+    peer, text = open_any(tmp_path / "m"), "  New  York é in "
+    _, offsets = peer.encode_with_offsets(text)
+    found = [text[start:end] for start, end in offsets]
+    assert peer.token_strings(text) == [" New", " York", " ", "<0xC3>", "<0xA9>", " in"]
+    assert [part.strip() for part in found] == ["New", "York", "", "é", "é", "in"]
+
+
+def test_offsets_of_tokens_with_parts_of_characters() -> None:
+    one, two = "é".encode()
+    tokens = [b"a" + bytes([one]), bytes([two]) + b"b", b"", b"c"]
+    assert offsets_of(tokens) == [(0, 2), (1, 3), (3, 3), (3, 4)]
 
 
 @kinds

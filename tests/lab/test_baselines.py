@@ -429,6 +429,9 @@ def test_boundless_is_what_its_definition_says(seed: int) -> None:
     assert tokenizer.vocab_size == 400 and len(across) > 5
     assert [len(tokenizer.encode(text)) for text in texts] == lengths
     assert tokenizer.token_strings("end, of the day")[-1] == " of the day"
+    ids, offsets = tokenizer.encode_with_offsets(said)
+    assert ids == tokenizer.encode(said)
+    assert [said[start:end] for start, end in offsets] == tokenizer.token_strings(said)
 
 
 def test_boundless_joins_whole_words_only(peer: Callable[[str], Trained]) -> None:

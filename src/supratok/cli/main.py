@@ -32,6 +32,7 @@ VERBS = {
     "tokenize": "write a corpus as files of ids that trainers read",
     "inspect": "show the recipe, the tokens and the training of a tokenizer",
     "compare": "compare tokenizers on a file",
+    "boundaries": "tell how often prompts end inside tokens, and what it takes to be exact",
     "curate": "sort documents by entropy and keep a share of them",
     "mine": "list the phrases of a corpus whose words belong together",
     "prune": "drop the least useful tokens of a tokenizer",

@@ -17,7 +17,7 @@ from typing import Any
 from ..common.packages import package
 from ..common.shapes import check_shape
 from .huggingface.document import byte_of_letter, bytes_of_letters, crate_errors
-from .runtime import readable
+from .runtime import offsets_of, readable
 
 FORMAT = "boundless-bpe"
 
@@ -49,6 +49,10 @@ class Boundless:
 
     def encode(self, text: str) -> list[int]:
         return [id for run in self._runs(text) for id in self._merged(run)]
+
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        ids = self.encode(text)
+        return ids, offsets_of(bytes_of_letters(self._texts[id]) for id in ids)
 
     def decode(self, ids: list[int]) -> str:
         return bytes_of_letters("".join(self._texts[id] for id in ids)).decode(errors="replace")

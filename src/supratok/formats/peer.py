@@ -61,6 +61,16 @@ class Spelling(Protocol):
         ...
 
 
+@runtime_checkable
+class Locating(Peer, Protocol):
+    """A tokenizer that knows where its tokens lie in a text."""
+
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """The ids, and where each token begins and ends in the text, in characters; a part of a
+        character counts as the whole character."""
+        ...
+
+
 @dataclass
 class Named:
     """A tokenizer under another name."""
@@ -82,7 +92,7 @@ class Named:
         return self.peer.token_strings(text)
 
 
-def open_any(path: str | os.PathLike[str]) -> Peer:
+def open_any(path: str | os.PathLike[str]) -> Locating:
     """A supratok tokenizer, a Hugging Face `tokenizer.json`, a SentencePiece `.model` or a
     `.tiktoken` file; or a folder that holds one of the first three."""
     name = os.fspath(path)
@@ -100,7 +110,7 @@ def open_any(path: str | os.PathLike[str]) -> Peer:
             raise _unknown(name, "neither JSON, nor ranks, nor a SentencePiece model") from error
 
 
-def _open_json(name: str, data: bytes) -> Peer:
+def _open_json(name: str, data: bytes) -> Locating:
     try:
         document = parse_object(data)
     except ValueError as error:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import abc
 import importlib.metadata
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
@@ -75,6 +75,9 @@ class Ours(Runtime):
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text)
 
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        return self.tokenizer.encode_with_offsets(text)
+
     def decode(self, ids: list[int]) -> str:
         return self.tokenizer.decode(ids)
 
@@ -86,6 +89,20 @@ class Ours(Runtime):
 
     def token_text(self, id: int) -> str:
         return self.tokenizer.id_to_token(id) or ""
+
+
+_INNER = bytes(range(0x80, 0xC0))  # the bytes inside a character
+
+
+def offsets_of(tokens: Iterable[bytes]) -> list[tuple[int, int]]:
+    """Where the tokens of a text begin and end, in characters; a part of a character counts as the
+    whole character."""
+    found, begun = list[tuple[int, int]](), 0
+    for token in tokens:
+        start = begun - (token[:1].strip(_INNER) != token[:1])  # inside a character that has begun
+        begun += len(token.translate(None, _INNER))
+        found.append((start, begun))
+    return found
 
 
 def readable(token: bytes) -> str:

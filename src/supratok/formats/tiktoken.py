@@ -13,7 +13,7 @@ from ..common.packages import package
 from ..tokenizer import usable_threads
 from ..tokenizer.inputs import IDS, LONGEST_TOKEN
 from .patterns import CL100K, GPT2, O200K
-from .runtime import Runtime, readable
+from .runtime import Runtime, offsets_of, readable
 
 _PATTERNS = ((190_000, "o200k", O200K), (90_000, "cl100k", CL100K), (0, "gpt2", GPT2))
 
@@ -38,6 +38,10 @@ class Tiktoken(Runtime):
     def encode(self, text: str) -> list[int]:
         ids: list[int] = self._encoding.encode_ordinary(text)
         return ids
+
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        ids = self.encode(text)
+        return ids, offsets_of(self._encoding.decode_tokens_bytes(ids))
 
     def decode(self, ids: list[int]) -> str:
         return str(self._encoding.decode(ids))

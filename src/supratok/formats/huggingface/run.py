@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...common.packages import package
 from ...tokenizer.inputs import read_file
-from ..runtime import Runtime, readable
+from ..runtime import Runtime, offsets_of, readable
 from .document import crate_errors, reading
 
 
@@ -40,6 +40,15 @@ class HuggingFace(Runtime):
         with crate_errors(self.name):
             ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
+
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """From the bytes of the tokens, if these are the text. Otherwise as the package says, which
+        may leave out spaces at the ends of tokens."""
+        with crate_errors(self.name):
+            found = self._tokenizer.encode(text, add_special_tokens=False)
+        tokens = [self._bytes(id) for id in found.ids]
+        is_text = b"".join(tokens) == text.encode()
+        return found.ids, offsets_of(tokens) if is_text else found.offsets
 
     def decode(self, ids: list[int]) -> str:
         with crate_errors(self.name):
@@ -73,10 +82,13 @@ class HuggingFace(Runtime):
         return next((id for id, one in added.items() if one.special and one.content == token), None)
 
     def token_text(self, id: int) -> str:
+        return readable(self._bytes(id))
+
+    def _bytes(self, id: int) -> bytes:
         piece = self._tokenizer.id_to_token(id)
         if piece is None or id in self._added:  # the vocabulary writes added tokens literally
-            return piece or ""
-        return readable(self._reading(piece))
+            return (piece or "").encode()
+        return self._reading(piece)
 
     @functools.cached_property
     def _added(self) -> frozenset[int]:

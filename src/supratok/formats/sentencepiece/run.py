@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from pathlib import Path
 
 from ...common.packages import package
@@ -31,6 +32,20 @@ class SentencePiece(Runtime):
     def encode(self, text: str) -> list[int]:
         ids: list[int] = self._processor.encode(text)
         return ids
+
+    def encode_with_offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
+        """Of the bytes of a character, the package gives the last one all of it, and the others
+        nothing. Here each has the whole character."""
+        proto = package("sentencepiece.sentencepiece_pb2", "export")
+        found = self._processor.encode(text, out_type="serialized_proto")
+        pieces = proto.SentencePieceText.FromString(found).pieces
+        begun = [0, *accumulate(byte & 0xC0 != 0x80 for byte in text.encode())]  # characters
+        offsets = [(begun[piece.begin], begun[piece.end]) for piece in pieces]
+        for place in reversed(range(len(offsets) - 1)):
+            start, end = offsets[place]
+            if start == end:
+                offsets[place] = offsets[place + 1]
+        return [piece.id for piece in pieces], offsets
 
     def decode(self, ids: list[int]) -> str:
         return str(self._processor.decode(ids))

@@ -25,7 +25,9 @@ SHORTEST = 50  # Table E1: characters of the shortest document, after stripping
 # or exclamation mark with closing quotes and brackets, before whitespace; at East Asian marks
 # anywhere. So "Dr. Smith" counts one too many, and Thai, which has no such marks, far too few.
 _CLOSING = r"[\"'”’»)\]」』）]*+"
-_END = re.compile(rf"\n|[.!?…؟۔।॥։]++{_CLOSING}(?=\s)|[。！？｡]++{_CLOSING}")
+_MARKS = rf"[.!?…؟۔।॥։]++{_CLOSING}(?=\s)|[。！？｡]++{_CLOSING}"
+_END = re.compile(rf"\n|{_MARKS}")
+SENTENCE_END = re.compile(_MARKS)  # without line ends
 _WORD = re.compile(r"\w")
 _BYTE = re.compile(r"<0x[0-9A-F]{2}>")
 _WORDS_TOLD_APART = 4
