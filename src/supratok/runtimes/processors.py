@@ -1,0 +1,81 @@
+"""Logits processors: what engines take that have `logits_processor` and nothing else.
+
+They follow the protocol of `transformers` (input_ids and scores to scores) and need nothing of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ..tokenizer import Tokenizer
+from .chances import Prompt
+from .reading import Ids, Tensor, torch
+
+
+class CanonicalLogits:
+    """Keeps generation canonical: ids that may not come next get the logit -inf, so that all ids
+    together are what `encode` gives for their text. Special tokens always may come.
+
+    >>> model.generate(ids, logits_processor=[CanonicalLogits(tokenizer)])      # doctest: +SKIP
+
+    `begins`: where the text of each row begins, behind the padding. It need not be known if the
+    padding is a special token."""
+
+    def __init__(self, tokenizer: Tokenizer, begins: Sequence[int] | None = None) -> None:
+        self._tokenizer, self._begins = tokenizer, begins
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        masks = torch.zeros(scores.shape, dtype=torch.bool)
+        begins = self._begins or [0]
+        times = max(1, len(masks) // len(begins))  # beams have several rows of each prompt
+        for row, ids in enumerate(input_ids.cpu().numpy()):
+            mask = torch.from_numpy(self._tokenizer.next_mask(ids[begins[row // times] :]))
+            masks[row, : len(mask)] = mask[: masks.shape[1]]
+        return scores.masked_fill(~masks.to(scores.device), -math.inf)
+
+
+class ApproximateHealing:
+    """Approximate, since it weighs no covers against each other: it masks step by step, so a first
+    id counts by its own probability, not by that of the whole prompt behind it. `begin` is exact.
+
+    It makes each text begin with its prompt, also where the prompt ends inside a token. The engine
+    starts from `ids`, the ids of each prompt that nothing can change, and may only choose what
+    spells the rest:
+
+    >>> healing = ApproximateHealing(tokenizer, ["in New"])      # doctest: +SKIP
+    >>> model.generate(tensor(healing.ids), logits_processor=[healing])      # doctest: +SKIP
+
+    One object serves one call: it takes the first width that it sees for that of the beginning."""
+
+    def __init__(
+        self, tokenizer: Tokenizer, prompts: Sequence[str], *, allow_special: bool = False
+    ) -> None:
+        self._tokenizer = tokenizer
+        self._prompts = [Prompt(tokenizer, text, allow_special) for text in prompts]
+        self.ids = [prompt.stable for prompt in self._prompts]
+        self._width: int | None = None
+
+    def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
+        if self._width is None:
+            self._width = input_ids.shape[1]
+        times = max(1, len(scores) // len(self._prompts))
+        scores = scores.clone()
+        for row, ids in enumerate(input_ids[:, self._width :].tolist()):
+            allowed = self._allowed(self._prompts[row // times], tuple(ids))
+            if allowed:
+                kept = scores[row, allowed].clone()
+                scores[row] = -math.inf
+                scores[row, allowed] = kept
+        return scores
+
+    def _allowed(self, prompt: Prompt, node: Ids) -> list[int]:
+        """What may come behind the ids that were chosen so far; nothing: whatever will."""
+        found = set[int]()
+        for cover in prompt.covers:
+            tail = prompt.tail(cover)
+            if tail == node and cover.rest:
+                found.update(self._tokenizer.may_come(cover).tolist())
+            elif len(tail) > len(node) and tail[: len(node)] == node:
+                found.add(tail[len(node)])
+        return sorted(found)
