@@ -72,13 +72,15 @@ class Enumeration:
     def __init__(self, model: Any, tokenizer: Tokenizer, size: int, canonical: bool) -> None:
         self.rule, self.ids, self.canonical = rule_of(tokenizer), used_ids(tokenizer), canonical
         self.nodes: dict[tuple[int, ...], float] = {(): 1.0}
-        level = [()]
+        level: list[tuple[int, ...]] = [()]
         while level := [ids for ids in level if 0 not in ids and len(self.text(ids)) < size]:
             with torch.inference_mode():
                 rows = torch.tensor([[0, *ids] for ids in level])
-                steps = model(rows).logits[:, -1].softmax(1)
+                steps = model(rows, attention_mask=torch.ones_like(rows)).logits[:, -1].softmax(1)
             level = [
-                more for ids, step in zip(level, steps, strict=True) for more in self._go_on(ids, step)
+                more
+                for ids, step in zip(level, steps, strict=True)
+                for more in self._go_on(ids, step)
             ]
 
     def _go_on(self, ids: tuple[int, ...], step: Any) -> list[tuple[int, ...]]:

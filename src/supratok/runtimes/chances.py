@@ -27,6 +27,7 @@ from typing import Any
 
 from ..tokenizer import Tokenizer
 from ..tokenizer.boundaries import Cover
+from .masks import Masks
 from .reading import Ids, Reading, Tensor, Tree, read, torch
 
 
@@ -63,26 +64,18 @@ class Chances:
     """Log-probabilities behind the stable ids of a prompt, at its nodes."""
 
     def __init__(
-        self, prompt: Prompt, nodes: list[Ids], reading: Reading, canonical: bool, heat: float
+        self, prompt: Prompt, nodes: list[Ids], reading: Reading, masks: Masks | None, heat: float
     ) -> None:
         self.prompt = prompt
         self._rows = {node: row for row, node in enumerate(nodes)}
         logits = torch.stack([reading.after(node) for node in nodes])
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / heat
-        if canonical:
-            logits = logits.masked_fill(~self._masks(nodes, logits), -math.inf)
+        if masks is not None:
+            before = [[*prompt.stable, *node] for node in nodes]
+            may = [masks.after(ids, row) for ids, row in zip(before, logits, strict=True)]
+            logits = logits.masked_fill(~torch.stack(may), -math.inf)
         self._table = logits.log_softmax(1)
         self._crossing: dict[tuple[Ids, str], Tensor] = {}
-
-    def _masks(self, nodes: list[Ids], logits: Tensor) -> Tensor:
-        """By node and id: whether it may come next. Rows of the model beyond the vocabulary never
-        may."""
-        tokenizer, stable = self.prompt.tokenizer, self.prompt.stable
-        masks = torch.zeros(logits.shape, dtype=torch.bool)
-        for row, node in enumerate(nodes):
-            mask = torch.from_numpy(tokenizer.next_mask([*stable, *node]))
-            masks[row, : len(mask)] = mask[: masks.shape[1]]
-        return masks.to(logits.device)
 
     def next(self, node: Ids) -> Tensor:
         """Of each id behind a node."""
@@ -114,11 +107,12 @@ def all_chances(
     prompts: Sequence[tuple[Prompt, Sequence[Cover]]],
     bos: Sequence[int],
     *,
-    canonical: bool = True,
+    masks: Masks | None,
     temperature: float = 1.0,
     context: int | None = None,
 ) -> list[Chances]:
-    """Of each prompt at the nodes of these covers; the model reads them all together."""
+    """Of each prompt at the nodes of these covers; the model reads them all together. Without
+    masks, the model's own probabilities."""
     nodes = [prompt.nodes(covers) for prompt, covers in prompts]
     trees = [
         Tree(_base(prompt, bos, context and context - max(map(len, some))), some)
@@ -126,7 +120,7 @@ def all_chances(
     ]
     with torch.inference_mode():
         return [
-            Chances(prompt, some, reading, canonical, temperature)
+            Chances(prompt, some, reading, masks, temperature)
             for (prompt, _), some, reading in zip(prompts, nodes, read(model, trees), strict=True)
         ]
 

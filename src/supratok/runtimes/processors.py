@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ..tokenizer import Tokenizer
 from .chances import Prompt
+from .masks import Masks
 from .reading import Ids, Tensor, torch
 
 
@@ -23,16 +24,16 @@ class CanonicalLogits:
     padding is a special token."""
 
     def __init__(self, tokenizer: Tokenizer, begins: Sequence[int] | None = None) -> None:
-        self._tokenizer, self._begins = tokenizer, begins
+        self._masks, self._begins = Masks(tokenizer), begins
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        masks = torch.zeros(scores.shape, dtype=torch.bool)
         begins = self._begins or [0]
-        times = max(1, len(masks) // len(begins))  # beams have several rows of each prompt
-        for row, ids in enumerate(input_ids.cpu().numpy()):
-            mask = torch.from_numpy(self._tokenizer.next_mask(ids[begins[row // times] :]))
-            masks[row, : len(mask)] = mask[: masks.shape[1]]
-        return scores.masked_fill(~masks.to(scores.device), -math.inf)
+        times = max(1, len(scores) // len(begins))  # beams have several rows of each prompt
+        may = [
+            self._masks.after(ids[begins[row // times] :], scores[row])
+            for row, ids in enumerate(input_ids.cpu().numpy())
+        ]
+        return scores.masked_fill(~torch.stack(may), -math.inf)
 
 
 class ApproximateHealing:

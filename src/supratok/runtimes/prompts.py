@@ -19,6 +19,7 @@ from ..common.packages import package
 from ..tokenizer import Tokenizer
 from ..tokenizer.boundaries import Cover
 from .chances import Chances, Prompt, all_chances, start_of_text
+from .masks import Masks
 from .processors import CanonicalLogits
 from .reading import Tensor, torch
 
@@ -62,9 +63,13 @@ def begin(
     if not asked:
         return []
     found = all_chances(
-        model, [(prompt, prompt.covers) for prompt in asked], start,
-        canonical=canonical, temperature=temperature, context=context,
-    )  # fmt: skip
+        model,
+        [(prompt, prompt.covers) for prompt in asked],
+        start,
+        masks=Masks(tokenizer) if canonical else None,
+        temperature=temperature,
+        context=context,
+    )
     pick = _Pick(sample, generator)
     return [_begin(chances, start, pick) for chances in found]
 

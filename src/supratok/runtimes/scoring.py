@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ..tokenizer import Tokenizer
 from ..tokenizer.boundaries import Cover
 from .chances import Chances, Prompt, all_chances, start_of_text
+from .masks import Masks
 from .reading import Ids
 
 
@@ -77,7 +78,7 @@ def scores(
     batch_size: int = 8,
 ) -> list[Score]:
     """The options of `logprobs`."""
-    start = start_of_text(model, tokenizer, bos)
+    start, masks = start_of_text(model, tokenizer, bos), Masks(tokenizer) if canonical else None
     asked: dict[str, dict[str, Score | None]] = {}
     pairs = list(pairs)
     for prompt, continuation in pairs:
@@ -96,7 +97,7 @@ def scores(
             (prompt, [*prompt.covers, *(cover for covers in mores.values() for cover in covers)])
             for prompt, mores in zip(prompts, joined, strict=True)
         ]
-        read = all_chances(model, wanted, start, canonical=canonical, context=context)
+        read = all_chances(model, wanted, start, masks=masks, context=context)
         for text, mores, chances in zip(some, joined, read, strict=True):
             asked[text] = {more: _score(chances, covers) for more, covers in mores.items()}
     return [asked[prompt][continuation] for prompt, continuation in pairs]  # type: ignore[misc]
