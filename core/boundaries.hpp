@@ -16,6 +16,7 @@
 // last one has nothing to say about what follows.
 #pragma once
 
+#include "followers.hpp"
 #include "last_tokens.hpp"
 #include "outside.hpp"
 
@@ -43,6 +44,11 @@ class Boundaries {
     };
     note(special_, kSpecial);
     note(unused, kUnused);
+    if (!encoder.by_fewest() && !encoder.merges().ties()) followers_.emplace(encoder.merges());
+    anything_.resize(kinds_.size());
+    for (const uint32_t e : suffixes_.order()) anything_[encoder.id_of(256 + e)] = 1;
+    LastTokens nothing(encoder, suffixes_);
+    note_leads(nothing, anything_);
   }
   Boundaries(const Boundaries&) = delete;
 
@@ -84,7 +90,12 @@ class Boundaries {
     Line line(*this, ids);
     LastTokens& table = line.table();
     Numbers found;
-    if (rest.empty()) each_lead(table, [&](uint32_t id) { found.push_back(id); });
+    if (rest.empty()) {
+      const std::vector<uint8_t> mask = mask_behind(table);
+      for (uint32_t id = 0; id < mask.size(); ++id)
+        if (mask[id]) found.push_back(id);
+      return found;
+    }
     const size_t from = table.size();
     table.add(rest);
     each_follower(table, from, [&](uint32_t e) {
@@ -123,20 +134,16 @@ class Boundaries {
   // By id, whether it may come next: special tokens always may.
   std::vector<uint8_t> next_mask(std::span<const uint32_t> ids) const {
     check(ids);
-    std::vector<uint8_t> mask(kinds_.size());
-    for (const uint32_t id : special_) mask[id] = 1;
     Line line(*this, ids);
-    LastTokens& table = line.table();
-    if (const std::string& open = line.open(); !open.empty()) {
+    std::vector<uint8_t> mask;
+    if (const std::string& open = line.open(); open.empty()) {
+      mask = mask_behind(line.table());
+    } else {
+      mask.resize(kinds_.size());
       for (int b = 0x80; b < 0xc0; ++b)
-        mask[id_of_byte(b)] = may_be_outside(table, open + static_cast<char>(b));
-      return mask;
+        mask[id_of_byte(b)] = may_be_outside(line.table(), open + static_cast<char>(b));
     }
-    each_lead(table, [&](uint32_t id) { mask[id] = 1; });
-    each_follower(table, table.size(), [&](uint32_t e) {
-      mask[encoder_.id_of(256 + e)] = 1;
-      return true;
-    });
+    for (const uint32_t id : special_) mask[id] = 1;
     return mask;
   }
 
@@ -265,13 +272,34 @@ class Boundaries {
       return in_bytes;
     });
   }
-  // Calls visit(id) for the bytes that may begin a character.
-  template <class Visit>
-  void each_lead(LastTokens& table, Visit visit) const {
+  // By id, whether it may follow the text of a table: a byte if it begins a character.
+  std::vector<uint8_t> mask_behind(LastTokens& table) const {
+    std::vector<uint8_t> mask = anything_;
+    const size_t end = table.size();
+    const auto exclude = [&](uint32_t e) { mask[encoder_.id_of(256 + e)] = 0; };
+    if (encoder_.by_fewest()) {
+      each_excluded(table, exclude);
+    } else if (end && !Entries::is_byte(table.token(end))) {
+      const uint32_t left = table.token(end);
+      if (followers_) {
+        followers_->each_excluded(left, exclude);
+      } else {
+        for (const uint32_t e : suffixes_.order())
+          if (!may_be_neighbours(left, e)) exclude(e);
+      }
+    }
+    if (outside_.any_foreign()) note_leads(table, mask);
+    return mask;
+  }
+  void note_leads(LastTokens& table, std::vector<uint8_t>& mask) const {
     for (int b = 0; b < 256; ++b) {
       const char byte = static_cast<char>(b);
-      if (may_be_outside(table, {&byte, 1})) visit(id_of_byte(b));
+      mask[id_of_byte(b)] = may_be_outside(table, {&byte, 1});
     }
+  }
+  bool may_be_neighbours(uint32_t left, uint32_t right) const {
+    return encoder_.merges().may_be_neighbours(left, right, entries_.texts[left].back(),
+                                               entries_.texts[right][0]);
   }
 
   // The places where the covers of the text of a table end, from the last on.
@@ -293,39 +321,47 @@ class Boundaries {
   }
 
   // Calls visit(entry) for the entries that may follow the encoding of the text up to `from`, begin
-  // with the rest of the text and are longer, as long as it returns true.
+  // with the rest of the text, which is not empty, and are longer; as long as it returns true.
   template <class Visit>
   void each_follower(LastTokens& table, size_t from, Visit visit) const {
     auto [first, last] = suffixes_.beginning_with(entries_, table.text().substr(from));
     if (first < last && entries_.sizes[suffixes_.order()[first]] == table.size() - from) ++first;
-    encoder_.by_fewest() ? each_by_fewest(table, from, first, last, visit)
-                         : each_by_merges(table, from, first, last, visit);
-  }
-  template <class Visit>
-  void each_by_merges(const LastTokens& table, size_t from, size_t first, size_t last,
-                      Visit visit) const {
+    if (encoder_.by_fewest()) {
+      walk(table, from, first, last, [&](size_t begin, size_t end, bool may) {
+        for (size_t i = begin; may && i < end; ++i)
+          if (!visit(suffixes_.order()[i])) return false;
+        return true;
+      });
+      return;
+    }
     const uint32_t left = table.token(from);
     const bool free = from == 0 || Entries::is_byte(left);
-    for (size_t i = first; i < last; ++i) {
-      const uint32_t e = suffixes_.order()[i];
-      if (free || encoder_.merges().may_be_neighbours(left, e, table.text()[from - 1],
-                                                      entries_.texts[e][0]))
+    for (size_t i = first; i < last; ++i)
+      if (const uint32_t e = suffixes_.order()[i]; free || may_be_neighbours(left, e))
         if (!visit(e)) return;
-    }
   }
-  // The table goes on over each entry, in the order of their bytes, so that what two share is added
-  // once. An entry may follow if it is the last token there.
+  // By fewest: calls exclude(entry) for those that may not follow the text of a table.
+  template <class Exclude>
+  void each_excluded(LastTokens& table, Exclude exclude) const {
+    walk(table, table.size(), 0, suffixes_.order().size(), [&](size_t begin, size_t end, bool may) {
+      for (size_t i = begin; !may && i < end; ++i) exclude(suffixes_.order()[i]);
+      return true;
+    });
+  }
+
+  // By fewest: whether the entries between two places in the order may follow the encoding of the
+  // text up to `from`. They begin with the rest of the text. Calls visit(begin, end, may), as long
+  // as it returns true. The table goes on over each entry, so that what two share is added once; an
+  // entry may follow if it is the last token there.
   //
   // Where no entry that began before `from` goes on, and no place behind `from` is reached with
-  // fewer tokens, every entry that goes on from there may follow: of the ways to its end, those
-  // that have no end at `from` have one behind it and before the end, so they take at least as
-  // many tokens, and their last one is shorter.
+  // fewer tokens (before a byte that none crosses to, this is so already), every entry that goes on
+  // from there may follow: of the ways to its end, those that have no end at `from` have one behind
+  // it and before the end, so they take at least as many tokens, and their last one is shorter.
   template <class Visit>
-  void each_by_fewest(LastTokens& table, size_t from, size_t first, size_t last,
-                      Visit visit) const {
+  void walk(LastTokens& table, size_t from, size_t first, size_t last, Visit visit) const {
     const size_t end = table.size();
-    size_t free = kNone;                // of an entry's bytes: all that begin so may follow
-    std::vector<uint32_t> lows{kNone};  // by bytes behind `from`: the fewest tokens
+    std::vector<uint32_t> lows{kNone};  // by bytes behind `from`: the fewest tokens so far
     const auto note = [&] {
       while (lows.size() <= table.size() - from) {
         const size_t at = from + lows.size();
@@ -334,28 +370,26 @@ class Boundaries {
       }
     };
     note();
-    for (size_t i = first; i < last; ++i) {
+    size_t at = end - from;  // bytes of the next entry that are in the table
+    for (size_t i = first, next; i < last; i = next) {
       const uint32_t e = suffixes_.order()[i];
       const std::string_view text = entries_.texts[e];
-      if (i > first && suffixes_.shared()[i] >= free) {
-        if (!visit(e)) break;
-        continue;
-      }
-      size_t at = table.size() - from;
-      if (i > first) at = std::min<size_t>(at, suffixes_.shared()[i]);
-      while (at < text.size() && !leads_char(text[at])) --at;
+      while (!leads_char(text[at])) --at;
       table.shorten(from + at);
       lows.resize(at + 1);
-      for (free = kNone; at < text.size() && free == kNone;) {
+      bool free = at == 0 && (from == 0 || is_border(table.text()[from - 1], text[0]));
+      at += free;
+      while (at < text.size() && !free) {
         const size_t size = char_bytes(text[at]);
         table.add(text.substr(at, size));
         note();
         at += size;
-        if (suffixes_.size(table.state(from + at)) <= at && lows[at] >= table.count(from))
-          free = at;
+        free = suffixes_.size(table.state(from + at)) <= at && lows[at] >= table.count(from);
       }
-      if (at < text.size() || table.token(from + at) == e)
-        if (!visit(e)) break;
+      const bool may = free || table.token(from + at) == e;
+      next = free ? std::min(last, suffixes_.end_of_same(i, at)) : i + 1;
+      if (!visit(i, next, may)) break;
+      if (next < last) at = std::min<size_t>(at, suffixes_.shared()[next]);
     }
     table.shorten(end);
   }
@@ -365,8 +399,10 @@ class Boundaries {
   Numbers special_;
   Suffixes suffixes_;
   Outside outside_;
-  std::bitset<1 << 16> crossed_;  // pairs of bytes that are neighbours in an entry
-  std::vector<uint8_t> kinds_;    // Kind, by id
+  std::bitset<1 << 16> crossed_;        // pairs of bytes that are neighbours in an entry
+  std::vector<uint8_t> kinds_;          // Kind, by id
+  std::vector<uint8_t> anything_;       // by id, whether it may come where a text begins
+  std::optional<Followers> followers_;  // by merges, without ties
 };
 
 }  // namespace supratok

@@ -45,6 +45,9 @@ class Outside {
     return std::any_of(from, to, [&](uint32_t code) { return in_bytes(encode_char(code)); });
   }
 
+  // Whether entries hold characters that the alphabet does not.
+  bool any_foreign() const { return !foreign_.empty(); }
+
  private:
   static uint32_t count(uint32_t low, uint32_t end, uint32_t first, uint32_t last) {
     const uint32_t from = std::max(low, first), to = std::min(end, last);

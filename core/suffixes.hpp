@@ -23,27 +23,35 @@ class Suffixes {
     const Texts texts(entries.texts.begin(), entries.texts.end());
     order_ = Trie::sorted(texts);
     std::erase_if(order_, [&](uint32_t e) { return !keeps(e); });
-    trie_ = Trie(texts, Counts(texts.size(), 1), order_);
+    const Trie trie(texts, Counts(texts.size(), 1), order_);
+    nodes_.resize(trie.slots());
+    for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].link = trie.link(node);
     for (size_t i = 0; i < order_.size(); ++i) {
       const std::string_view text = texts[order_[i]], before = i ? texts[order_[i - 1]] : "";
       const auto differ = std::mismatch(before.begin(), before.end(), text.begin(), text.end());
       shared_.push_back(static_cast<uint16_t>(differ.first - before.begin()));
     }
-    link(texts);
+    for (size_t i = 0; i < shared_.size(); i += kBlock)
+      least_.push_back(*std::min_element(
+          shared_.begin() + static_cast<ptrdiff_t>(i),
+          shared_.begin() + static_cast<ptrdiff_t>(std::min(i + kBlock, shared_.size()))));
+    link(texts, trie);
   }
 
   // The state after one more byte.
   uint32_t next(uint32_t state, char byte) const {
-    while (!trie_.step(state, static_cast<unsigned char>(byte))) {
-      if (state == kRoot) break;
+    const auto label = static_cast<unsigned char>(byte);
+    while (true) {
+      const uint32_t child = Trie::child(nodes_[state].link, label);
+      if ((nodes_[child].link & 0xff) == label) return child;
+      if (state == kRoot) return kRoot;
       state = nodes_[state].shorter;
     }
-    return state;
   }
   uint32_t shorter(uint32_t node) const { return nodes_[node].shorter; }
   size_t size(uint32_t node) const { return nodes_[node].size; }  // in bytes
   // Whether an entry begins with the node and is longer.
-  bool goes_on(uint32_t node) const { return trie_.link(node) >> 9; }
+  bool goes_on(uint32_t node) const { return nodes_[node].link >> 9; }
   // The longest entry that a text of this state ends with; the next shorter entry that an entry
   // ends with. Or kNone.
   uint32_t longest(uint32_t state) const { return nodes_[state].entry; }
@@ -52,6 +60,18 @@ class Suffixes {
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
   const Numbers& order() const { return order_; }
   const std::vector<uint16_t>& shared() const { return shared_; }
+  // Behind a place in that order, the first entry that does not begin with the same `size` bytes.
+  size_t end_of_same(size_t place, size_t size) const {
+    for (++place; place < shared_.size();) {
+      if (place % kBlock == 0 && least_[place / kBlock] >= size)
+        place += kBlock;
+      else if (shared_[place] >= size)
+        ++place;
+      else
+        return place;
+    }
+    return shared_.size();
+  }
   // The places in that order of the entries that begin with a text; one that equals it is the
   // first.
   std::pair<size_t, size_t> beginning_with(const Entries& entries, std::string_view text) const {
@@ -67,8 +87,7 @@ class Suffixes {
 
  private:
   // By size, the shortest first: a node's shorter one is found from that of its parent.
-  void link(const Texts& texts) {
-    nodes_.resize(trie_.slots());
+  void link(const Texts& texts, const Trie& trie) {
     std::vector<std::pair<uint32_t, uint32_t>> open;  // places in the order, and the nodes reached
     for (uint32_t i = 0; i < order_.size(); ++i) open.emplace_back(i, kRoot);
     for (size_t size = 0; !open.empty(); ++size) {
@@ -80,14 +99,14 @@ class Suffixes {
         }
         const uint32_t parent = node;
         const char byte = texts[order_[place]][size];
-        trie_.step(node, static_cast<unsigned char>(byte));
+        trie.step(node, static_cast<unsigned char>(byte));
         Node& made = nodes_[node];
         if (parent != kRoot) made.shorter = next(nodes_[parent].shorter, byte);
         made.size = static_cast<uint16_t>(size + 1);
         made.entry = nodes_[made.shorter].entry;
-        if (!trie_.ends_at(node)) continue;
-        shorter_[trie_.longest_at(node)] = made.entry;
-        made.entry = trie_.longest_at(node);
+        if (!trie.ends_at(node)) continue;
+        shorter_[trie.longest_at(node)] = made.entry;
+        made.entry = trie.longest_at(node);
       }
       std::erase_if(open,
                     [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
@@ -95,13 +114,14 @@ class Suffixes {
   }
 
   struct Node {
+    uint32_t link;  // as in the trie
     uint32_t shorter = kRoot;
     uint32_t entry = kNone;  // the longest that the node ends with
     uint16_t size = 0;
   };
   Numbers order_;
-  std::vector<uint16_t> shared_;
-  Trie trie_;
+  static constexpr size_t kBlock = 64;
+  std::vector<uint16_t> shared_, least_;  // the least of each block
   LargeVector<Node> nodes_;
   Numbers shorter_;  // by entry
 };

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 from supratok import Recipe, Token, Tokenizer
 from supratok.common import _core
 from supratok.reference.boundaries import Rule
-from texts import small_tokenizer
 
 RULES = ["merges", "fewest"]
 
@@ -30,8 +28,3 @@ def made(tokens: list[str], rule: Any, alphabet: str = "ab ", **options: Any) ->
 def rule_of(tokenizer: Tokenizer) -> Rule:
     data = {id: tokenizer.decode_bytes([id]) for id in tokenizer.ids}
     return Rule(tokenizer.encode, data.__getitem__, list(tokenizer._ids.bytes))
-
-
-@functools.cache
-def trained(rule: str) -> Tokenizer:
-    return small_tokenizer(rule)

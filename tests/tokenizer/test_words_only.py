@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 from typing import Any
 
@@ -15,12 +16,18 @@ from supratok.common import _core
 from supratok.reference.merges import encode_by_fewest, encode_by_merges, ranks_of
 from supratok.reference.words import split_words
 from supratok.tokenizer.ids import Layout
-from vocabularies import RULES, made, trained
+from texts import small_tokenizer
+from vocabularies import RULES, made
 
 tokens = st.lists(st.text("ab .", min_size=2, max_size=5), max_size=14)
 vocabularies = st.builds(made, tokens, st.sampled_from(RULES), st.just("ab ."))
 texts = st.text("ab .é", max_size=14) | st.sampled_from(["ab<s>a ab", "<s><s>", ""])
 many = settings(max_examples=300, deadline=None)
+
+
+@functools.cache
+def trained(rule: str) -> Tokenizer:
+    return small_tokenizer(rule)
 
 
 def ids_of(one: Tokenizer, pieces: list[str]) -> list[int]:

@@ -74,12 +74,12 @@ class TextStream:
     """
 
     def __init__(self, stream: core.TextStream) -> None:
-        self._stream = stream
+        self._stream, self._append = stream, stream.append
 
     def append(self, text: str) -> Patch:
         """Add a piece of text. An error leaves the stream as it was."""
         try:
-            return Patch(*self._stream.append(text))
+            return tuple.__new__(Patch, self._append(text))  # a fast Patch(*...)
         except (TypeError, UnicodeEncodeError) as error:
             raise wrong_text(text, error) from error
 
