@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import random
@@ -10,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_scoring import SIZE, enumerated, tiny
-from tiny_models import FOREIGN, gpt2, llama, tiny_tokenizer, torch, transformers
+from test_scoring import SIZE, enumerated, kept, tiny
+from tiny_models import FOREIGN, gpt2, llama, mistral, tiny_tokenizer, torch, transformers
 
 import supratok
 from supratok import Tokenizer
@@ -20,10 +21,11 @@ from texts import corpus, small_tokenizer
 from vocabularies import RULES
 
 pytestmark = pytest.mark.usefixtures("one_thread")
+_ = kept  # a fixture of this module too
 PROMPTS = ["", "a", "ab", "ab a", " ", f"a{FOREIGN}", f"{FOREIGN}b "]
 
 
-@pytest.mark.parametrize("canonical", [True, False])
+@pytest.mark.parametrize("canonical", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("rule", RULES)
 def test_beginnings_are_drawn_by_their_probability(rule: str, canonical: bool) -> None:
     """1,500 draws of each prompt. Each frequency is within five standard deviations, and all
@@ -92,7 +94,7 @@ def test_temperature_is_that_of_each_step(rule: str) -> None:
     assert tuple(found.cover.ids) == max(weights, key=weights.__getitem__)
 
 
-@pytest.mark.parametrize("make", [gpt2, llama])
+@pytest.mark.parametrize("make", [gpt2, llama, mistral])
 @pytest.mark.parametrize("rule", RULES)
 def test_a_batch_equals_one_by_one_and_plain_rows(
     rule: str, make: Any, monkeypatch: pytest.MonkeyPatch
@@ -102,17 +104,44 @@ def test_a_batch_equals_one_by_one_and_plain_rows(
     texts = [*PROMPTS, "abab ab a", "ba b" * 5]
     pairs = [(one, two) for one, two in itertools.product(texts, [" ab", "", "a b"])]
 
+    def texts_of() -> list[str]:
+        return supratok.generate(model, tokenizer, texts, sample=False, max_new_tokens=5)
+
     def results() -> list[float]:
         begun = supratok.begin(model, tokenizer, texts, sample=False)
         return [*supratok.logprobs(model, tokenizer, pairs), *(one.logprob for one in begun)]
 
     monkeypatch.setattr(reading, "_whole_rows", None)  # nothing falls back
-    shared = results()
+    shared, written = results(), texts_of()
+    assert len(set(written)) > 5
     single = [supratok.logprob(model, tokenizer, *pair) for pair in pairs]
     assert single == pytest.approx(shared[: len(single)], abs=1e-9)
     monkeypatch.undo()
     monkeypatch.setattr(reading, "_shared", lambda *_: None)
     assert results() == pytest.approx(shared, abs=1e-9)
+    assert texts_of() == written
+
+
+@pytest.mark.parametrize("make", [gpt2, llama])
+def test_generation_takes_the_cache_over(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model reads each position of a prompt once, but for a few at its end."""
+    tokenizer = small_tokenizer("merges", special_tokens=("</s>",))
+    model, sizes = make(tokenizer), list[int]()
+    original = model.forward
+
+    @functools.wraps(original)
+    def counted(*args: Any, **options: Any) -> Any:
+        sizes.append(options["input_ids"].numel())
+        return original(*args, **options)
+
+    model.forward = counted
+    prompt = "as well as in New York, " * 8 + "in New"
+    size = 1 + len(tokenizer.encode(prompt))
+    supratok.generate(model, tokenizer, [prompt], max_new_tokens=3)
+    assert sum(sizes) <= size + 12
+    sizes.clear()
+    supratok.generate(model, tokenizer, [prompt], max_new_tokens=3, num_beams=2)
+    assert sum(sizes) > 2 * size
 
 
 def test_the_endings_to_read() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,6 +18,14 @@ from vocabularies import RULES
 
 pytestmark = pytest.mark.usefixtures("one_thread")
 SIZE = 5  # bytes
+
+
+@pytest.fixture(scope="module", autouse=True)
+def kept() -> Iterator[None]:
+    """Models and enumerations are kept while the tests of a module run."""
+    yield
+    tiny.cache_clear()
+    enumerated.cache_clear()
 
 
 @functools.cache
@@ -101,9 +110,9 @@ def test_one_prompt_is_read_once_and_order_is_kept(monkeypatch: pytest.MonkeyPat
     sizes = []
     original = reading.read
 
-    def counted(model: Any, trees: Any) -> Any:
+    def counted(model: Any, trees: Any, keep: bool) -> Any:
         sizes.append(len(trees))
-        return original(model, trees)
+        return original(model, trees, keep)
 
     monkeypatch.setattr("supratok.runtimes.chances.read", counted)
     found = supratok.logprobs(model, tokenizer, pairs)

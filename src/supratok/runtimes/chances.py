@@ -64,9 +64,15 @@ class Chances:
     """Log-probabilities behind the stable ids of a prompt, at its nodes."""
 
     def __init__(
-        self, prompt: Prompt, nodes: list[Ids], reading: Reading, masks: Masks | None, heat: float
+        self,
+        prompt: Prompt,
+        tree: Tree,
+        reading: Reading,
+        masks: Masks | None,
+        heat: float,
     ) -> None:
-        self.prompt = prompt
+        self.prompt, self.base = prompt, list(tree.base)
+        nodes = tree.endings
         self._rows = {node: row for row, node in enumerate(nodes)}
         logits = torch.stack([reading.after(node) for node in nodes])
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32)) / heat
@@ -110,19 +116,20 @@ def all_chances(
     masks: Masks | None,
     temperature: float = 1.0,
     context: int | None = None,
-) -> list[Chances]:
+    keep: bool = False,
+) -> tuple[list[Chances], Any]:
     """Of each prompt at the nodes of these covers; the model reads them all together. Without
-    masks, the model's own probabilities."""
+    masks, the model's own probabilities. `keep`: see `read`."""
     nodes = [prompt.nodes(covers) for prompt, covers in prompts]
     trees = [
         Tree(_base(prompt, bos, context and context - max(map(len, some))), some)
         for (prompt, _), some in zip(prompts, nodes, strict=True)
     ]
-    with torch.inference_mode():
-        return [
-            Chances(prompt, some, reading, masks, temperature)
-            for (prompt, _), some, reading in zip(prompts, nodes, read(model, trees), strict=True)
-        ]
+    with torch.no_grad():
+        readings, kept = read(model, trees, keep)
+        rows = zip(prompts, trees, readings, strict=True)
+        found = [Chances(one, tree, of, masks, temperature) for (one, _), tree, of in rows]
+    return found, kept
 
 
 def _base(prompt: Prompt, bos: Sequence[int], room: int | None) -> list[int]:

@@ -20,19 +20,20 @@ class CanonicalLogits:
 
     >>> model.generate(ids, logits_processor=[CanonicalLogits(tokenizer)])      # doctest: +SKIP
 
-    `begins`: where the text of each row begins, behind the padding. It need not be known if the
-    padding is a special token."""
+    `begun`: the ids of each row at the first call, without padding; then one object serves one
+    call of `generate`. It need not be given if the padding is a special token."""
 
-    def __init__(self, tokenizer: Tokenizer, begins: Sequence[int] | None = None) -> None:
-        self._masks, self._begins = Masks(tokenizer), begins
+    def __init__(self, tokenizer: Tokenizer, begun: Sequence[Sequence[int]] | None = None) -> None:
+        self._masks, self._begun = Masks(tokenizer), begun
+        self._width: int | None = None
 
     def __call__(self, input_ids: Tensor, scores: Tensor) -> Tensor:
-        begins = self._begins or [0]
-        times = max(1, len(scores) // len(begins))  # beams have several rows of each prompt
-        may = [
-            self._masks.after(ids[begins[row // times] :], scores[row])
-            for row, ids in enumerate(input_ids.cpu().numpy())
-        ]
+        rows = input_ids.tolist()
+        if self._begun is not None:
+            width = self._width = self._width or input_ids.shape[1]
+            times = len(rows) // len(self._begun)  # beams have several rows of each prompt
+            rows = [[*self._begun[at // times], *row[width:]] for at, row in enumerate(rows)]
+        may = [self._masks.after(ids, scores[row]) for row, ids in enumerate(rows)]
         return scores.masked_fill(~torch.stack(may), -math.inf)
 
 

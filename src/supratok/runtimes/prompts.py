@@ -12,7 +12,8 @@ draw from all texts that begin so.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..common.packages import package
@@ -21,7 +22,7 @@ from ..tokenizer.boundaries import Cover
 from .chances import Chances, Prompt, all_chances, start_of_text
 from .masks import Masks
 from .processors import CanonicalLogits
-from .reading import Tensor, torch
+from .reading import Tensor, padded, torch
 
 
 class Begin(NamedTuple):
@@ -54,6 +55,27 @@ def begin(
 
     `temperature` is that of the generation that follows; `generator` is one of torch. The other
     options are those of `logprobs`."""
+    found, _ = _begin_all(
+        model, tokenizer, prompts, _Pick(sample, generator), temperature=temperature,
+        canonical=canonical, bos=bos, allow_special=allow_special, context=context,
+    )  # fmt: skip
+    return [one for one, _ in found]
+
+
+def _begin_all(
+    model: Any,
+    tokenizer: Tokenizer,
+    prompts: Sequence[str],
+    pick: _Pick,
+    *,
+    temperature: float,
+    canonical: bool,
+    bos: Sequence[int] | None,
+    allow_special: bool,
+    context: int | None,
+    keep: bool = False,
+) -> tuple[list[tuple[Begin, _Row]], Any]:
+    """The beginnings, the rows from which the model goes on, and its cache of them."""
     if isinstance(prompts, str):
         raise TypeError(f"prompts must be a list of texts, not a str ({prompts[:40]!r})")
     if not temperature > 0:
@@ -61,17 +83,25 @@ def begin(
     start = start_of_text(model, tokenizer, bos)
     asked = [Prompt(tokenizer, text, allow_special) for text in prompts]
     if not asked:
-        return []
-    found = all_chances(
+        return [], None
+    chances, kept = all_chances(
         model,
         [(prompt, prompt.covers) for prompt in asked],
         start,
         masks=Masks(tokenizer) if canonical else None,
         temperature=temperature,
         context=context,
+        keep=keep,
     )
-    pick = _Pick(sample, generator)
-    return [_begin(chances, start, pick) for chances in found]
+    return [_begin(one, start, pick) for one in chances], kept
+
+
+class _Row(NamedTuple):
+    """What the model reads: the start of a text and the stable ids but the last, or the end of
+    these, if not all fits; then that last one and the ids behind it."""
+
+    base: list[int]
+    tail: list[int]
 
 
 class _Pick(NamedTuple):
@@ -92,16 +122,18 @@ class _Pick(NamedTuple):
         return place, float(shares[place])
 
 
-def _begin(chances: Chances, start: list[int], pick: _Pick) -> Begin:
+def _begin(chances: Chances, start: list[int], pick: _Pick) -> tuple[Begin, _Row]:
     prompt = chances.prompt
     place, share = pick(torch.tensor([chances.cover(cover) for cover in prompt.covers]))
     cover = prompt.covers[place]
-    if not cover.rest:
-        return Begin([*start, *cover.ids], prompt.text, share, cover)
-    ids = chances.crossing(cover)
-    place, more = pick(chances.next(prompt.tail(cover))[ids])
-    whole = [*cover.ids, int(ids[place])]
-    return Begin([*start, *whole], prompt.tokenizer.decode(whole), share + more, cover)
+    ids, text, tail = list(cover.ids), prompt.text, prompt.tail(cover)
+    if cover.rest:
+        may = chances.crossing(cover)
+        place, more = pick(chances.next(tail)[may])
+        ids, share = [*ids, int(may[place])], share + more
+        text = prompt.tokenizer.decode(ids)
+    row = _Row(chances.base[:-1], [chances.base[-1], *ids[len(prompt.stable) :]])
+    return Begin([*start, *ids], text, share, cover), row
 
 
 def generate(
@@ -129,19 +161,32 @@ def generate(
     ):
         if name in options:
             raise TypeError(f"{name} is not an option here; {remedy}")
-    begun = begin(
-        model, tokenizer, prompts, sample=sample, temperature=temperature, canonical=canonical,
-        bos=bos, allow_special=allow_special, context=context,
+    begun, kept = _begin_all(
+        model, tokenizer, prompts, _Pick(sample, None), temperature=temperature,
+        canonical=canonical, bos=bos, allow_special=allow_special, context=context,
+        keep=_goes_on(model, options),
     )  # fmt: skip
     if not begun:
         return []
-    rows = [one.ids if context is None else one.ids[-context:] for one in begun]
-    made = _go_on(model, tokenizer, rows, canonical, _sampling(sample, temperature) | options)
+    if canonical:
+        ids = [[*row.base, *row.tail] for _, row in begun]
+        given = options.get("logits_processor") or []
+        options["logits_processor"] = [CanonicalLogits(tokenizer, ids), *given]
+    rows = [row for _, row in begun]
+    made = _go_on(model, tokenizer, rows, kept, _sampling(sample, temperature) | options)
     fresh = tokenizer.decode_batch(made, skip_special_tokens=True)
     return [
         one.text[len(prompt) :] + more
-        for prompt, one, more in zip(prompts, begun, fresh, strict=True)
+        for prompt, (one, _), more in zip(prompts, begun, fresh, strict=True)
     ]
+
+
+def _goes_on(model: Any, options: Mapping[str, Any]) -> bool:
+    """Whether generation can take the cache over: each row stays one row."""
+    config = getattr(model, "generation_config", None)
+    wanted = {"num_beams", "use_cache", "past_key_values", "cache_implementation"}
+    beams, special = getattr(config, "num_beams", 1), getattr(config, "cache_implementation", None)
+    return beams in (None, 1) and special is None and not wanted & options.keys()
 
 
 def _sampling(sample: bool, temperature: float) -> dict[str, Any]:
@@ -154,33 +199,44 @@ def _sampling(sample: bool, temperature: float) -> dict[str, Any]:
 
 
 def _go_on(
-    model: Any, tokenizer: Tokenizer, rows: list[list[int]], canonical: bool, options: Any
+    model: Any, tokenizer: Tokenizer, rows: list[_Row], kept: Any, options: Any
 ) -> list[list[int]]:
-    """The ids behind each row, up to the end of a text."""
+    """The ids behind each row, up to the end of a text. Where a cache is kept, padding is before
+    the ids that are in it, and before the tails."""
     transformers = package("transformers", "lm")
-    width = max(map(len, rows))
-    pad = _padding(model, tokenizer)
-    ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows])
-    mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
-    given = list(options.pop("logits_processor", None) or [])
-    if canonical:
-        given.insert(0, CanonicalLogits(tokenizer, [width - len(row) for row in rows]))
+    if kept is None:
+        rows = [_Row([], [*row.base, *row.tail]) for row in rows]
+    else:
+        options = {"past_key_values": kept} | options
+    parts = [padded(part, model.device, left=True) for part in zip(*rows, strict=True)]
+    ids, mask = (torch.cat(both, dim=1) for both in zip(*parts, strict=True))
+    pad, ends = _padding(model, tokenizer), _ends(model, options)
+    given = options.pop("logits_processor", None) or []
     out = model.generate(
-        input_ids=ids.to(model.device),
-        attention_mask=mask.to(model.device),
+        input_ids=ids.masked_fill(mask == 0, pad),
+        attention_mask=mask,
         logits_processor=transformers.LogitsProcessorList(given),
         pad_token_id=pad,
         **options,
     )
     sequences = out if isinstance(out, torch.Tensor) else out.sequences
-    known = tokenizer.vocab_size
-    return [[id for id in row if id < known] for row in sequences[:, width:].tolist()]
+    known = range(tokenizer.vocab_size)
+    return [
+        [id for id in itertools.takewhile(lambda id: id not in ends, row) if id in known]
+        for row in sequences[:, ids.shape[1] :].tolist()
+    ]
+
+
+def _ends(model: Any, options: Mapping[str, Any]) -> set[int]:
+    """The ids that end a text; behind them is padding."""
+    config = getattr(model, "generation_config", None)
+    given = options.get("eos_token_id", getattr(config, "eos_token_id", None))
+    return set(given) if isinstance(given, list) else {given}
 
 
 def _padding(model: Any, tokenizer: Tokenizer) -> int:
-    """The id before shorter rows and behind finished ones: one that leaves no text."""
+    """The id before shorter rows and behind finished ones: one that the tokenizer knows."""
     config = getattr(model, "generation_config", None)
-    ends = getattr(config, "eos_token_id", None)
-    wanted = [getattr(config, "pad_token_id", None), *(ends if isinstance(ends, list) else [ends])]
+    pad: Any = getattr(config, "pad_token_id", None)
     special = list(tokenizer.special_tokens.values())
-    return next((id for id in wanted if id in special), special[0] if special else 0)
+    return int(pad) if pad in special else (special or [0])[0]

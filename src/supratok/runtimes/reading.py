@@ -1,6 +1,6 @@
 """What a language model says after several endings of the same beginning, in two passes.
 
-    (reading,) = read(model, [Tree([5, 6, 7], [(8, 9), (4,)])])
+    (reading,), _ = read(model, [Tree([5, 6, 7], [(8, 9), (4,)])])
     reading.after(())         # the logits behind 5 6 7
     reading.after((8,))       # behind 5 6 7 8
 
@@ -45,13 +45,14 @@ class Reading(NamedTuple):
         return next(logits[size - 1] for ids, logits in self.rows if ids[:size] == node)
 
 
-def read(model: Any, trees: Sequence[Tree]) -> list[Reading]:
-    """The logits at all places of each tree."""
+def read(model: Any, trees: Sequence[Tree], keep: bool = False) -> tuple[list[Reading], Any]:
+    """The logits at all places of each tree. With `keep`, also the cache of all beginnings without
+    their last ids, for generation to go on from, if the model has such a cache."""
     if any(not tree.base for tree in trees):
         raise ValueError("a model says nothing before the first id; put an id at the beginning")
     endings = [longest(tree.endings) for tree in trees]
-    with torch.inference_mode():
-        return _shared(model, trees, endings) or _whole_rows(model, trees, endings)
+    with torch.no_grad():
+        return _shared(model, trees, endings, keep) or (_whole_rows(model, trees, endings), None)
 
 
 def longest(endings: Iterable[Ids]) -> list[Ids]:
@@ -62,13 +63,15 @@ def longest(endings: Iterable[Ids]) -> list[Ids]:
     return [ids for ids, larger in pairs if ids and larger[: len(ids)] != ids]
 
 
-def _shared(model: Any, trees: Sequence[Tree], endings: list[list[Ids]]) -> list[Reading] | None:
+def _shared(
+    model: Any, trees: Sequence[Tree], endings: list[list[Ids]], keep: bool
+) -> tuple[list[Reading], Any] | None:
     """None if the model has no cache that can be copied by rows."""
     known = inspect.signature(model.forward).parameters
     if not {"past_key_values", "position_ids", "attention_mask"} <= known.keys():
         return None
     # Beginnings end in the same column, as in `generate`: the padding is on the left.
-    ids, mask = _padded([tree.base for tree in trees], model.device, left=True)
+    ids, mask = padded([tree.base for tree in trees], model.device, left=True)
     last = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
     places = (mask.cumsum(1) - 1).clamp(min=0)
     out = model(input_ids=ids, attention_mask=mask, position_ids=places, use_cache=True, **last)
@@ -76,26 +79,41 @@ def _shared(model: Any, trees: Sequence[Tree], endings: list[list[Ids]]) -> list
     if not hasattr(cache, "batch_select_indices"):
         return None
     first = out.logits[:, -1]
-    owners = [number for number, rows in enumerate(endings) for _ in rows]
-    if not owners:
-        return [Reading(logits, []) for logits in first]
-    chosen = torch.tensor(owners, device=model.device)
-    cache.batch_select_indices(chosen)
-    ids, real = _padded([row for rows in endings for row in rows], model.device)
-    places = mask[chosen].sum(1, keepdim=True) + torch.arange(ids.shape[1], device=model.device)
-    both = torch.cat([mask[chosen], real], dim=1)
+    found = [Reading(logits, []) for logits in first]
+    if not any(endings):
+        return found, _shortened(cache, mask.shape[1] - 1) if keep else None
+    # A cache to keep has a row of every beginning.
+    rows = [(number, row) for number, some in enumerate(endings) for row in some or [()][:keep]]
+    owners = torch.tensor([number for number, _ in rows], device=model.device)
+    cache.batch_select_indices(owners)
+    ids, real = padded([row for _, row in rows], model.device)
+    places = mask[owners].sum(1, keepdim=True) + torch.arange(ids.shape[1], device=model.device)
+    both = torch.cat([mask[owners], real], dim=1)
     out = model(input_ids=ids, attention_mask=both, position_ids=places, past_key_values=cache)
-    logits = iter(out.logits)
-    return [
-        Reading(one, [(row, next(logits)) for row in rows])
-        for one, rows in zip(first, endings, strict=True)
-    ]
+    for (number, row), logits in zip(rows, out.logits, strict=True):
+        if row:
+            found[number].rows.append((row, logits))
+    if not keep:
+        return found, None
+    heads = [next(at for at, (owner, _) in enumerate(rows) if owner == number)
+             for number in range(len(trees))]  # fmt: skip
+    cache.batch_select_indices(torch.tensor(heads, device=model.device))
+    return found, _shortened(cache, mask.shape[1] - 1)
+
+
+def _shortened(cache: Any, size: int) -> Any:
+    """None if it cannot be, as those of sliding windows."""
+    try:
+        cache.crop(size - cache.get_seq_length())  # below 0: how many to take off
+    except (AttributeError, RuntimeError, ValueError):
+        return None
+    return cache if cache.get_seq_length() == size else None
 
 
 def _whole_rows(model: Any, trees: Sequence[Tree], endings: list[list[Ids]]) -> list[Reading]:
     rows = [(tree.base, row) for tree, some in zip(trees, endings, strict=True)
             for row in some or [()]]  # fmt: skip
-    ids, mask = _padded([[*base, *row] for base, row in rows], model.device)
+    ids, mask = padded([[*base, *row] for base, row in rows], model.device)
     logits = iter(model(input_ids=ids, attention_mask=mask).logits)
     found = []
     for tree, some in zip(trees, endings, strict=True):
@@ -104,9 +122,7 @@ def _whole_rows(model: Any, trees: Sequence[Tree], endings: list[list[Ids]]) -> 
     return found
 
 
-def _padded(
-    rows: Sequence[Sequence[int]], device: Any, left: bool = False
-) -> tuple[Tensor, Tensor]:
+def padded(rows: Sequence[Sequence[int]], device: Any, left: bool = False) -> tuple[Tensor, Tensor]:
     """The rows as one tensor, and 1 where they have ids."""
     width = max(map(len, rows))
     ids = torch.zeros((len(rows), width), dtype=torch.long)

@@ -97,7 +97,7 @@ def scores(
             (prompt, [*prompt.covers, *(cover for covers in mores.values() for cover in covers)])
             for prompt, mores in zip(prompts, joined, strict=True)
         ]
-        read = all_chances(model, wanted, start, masks=masks, context=context)
+        read, _ = all_chances(model, wanted, start, masks=masks, context=context)
         for text, mores, chances in zip(some, joined, read, strict=True):
             asked[text] = {more: _score(chances, covers) for more, covers in mores.items()}
     return [asked[prompt][continuation] for prompt, continuation in pairs]  # type: ignore[misc]
