@@ -28,7 +28,7 @@ from typing import Any
 from ..tokenizer import Tokenizer
 from ..tokenizer.boundaries import Cover
 from .masks import Masks
-from .reading import Ids, Reading, Tensor, Tree, read, torch
+from .reading import Ids, Kept, Reading, Tensor, Tree, read, torch
 
 
 class Prompt:
@@ -117,7 +117,7 @@ def all_chances(
     temperature: float = 1.0,
     context: int | None = None,
     keep: bool = False,
-) -> tuple[list[Chances], Any]:
+) -> tuple[list[Chances], Kept | None]:
     """Of each prompt at the nodes of these covers; the model reads them all together. Without
     masks, the model's own probabilities. `keep`: see `read`."""
     nodes = [prompt.nodes(covers) for prompt, covers in prompts]

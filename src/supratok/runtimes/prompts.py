@@ -22,7 +22,7 @@ from ..tokenizer.boundaries import Cover
 from .chances import Chances, Prompt, all_chances, start_of_text
 from .masks import Masks
 from .processors import CanonicalLogits
-from .reading import Tensor, padded, torch
+from .reading import Kept, Tensor, padded, torch
 
 
 class Begin(NamedTuple):
@@ -74,8 +74,8 @@ def _begin_all(
     allow_special: bool,
     context: int | None,
     keep: bool = False,
-) -> tuple[list[tuple[Begin, _Row]], Any]:
-    """The beginnings, the rows from which the model goes on, and its cache of them."""
+) -> tuple[list[tuple[Begin, list[int]]], Kept | None]:
+    """The beginnings, the rows from which the model goes on, and its cache."""
     if isinstance(prompts, str):
         raise TypeError(f"prompts must be a list of texts, not a str ({prompts[:40]!r})")
     if not temperature > 0:
@@ -96,14 +96,6 @@ def _begin_all(
     return [_begin(one, start, pick) for one in chances], kept
 
 
-class _Row(NamedTuple):
-    """What the model reads: the start of a text and the stable ids but the last, or the end of
-    these, if not all fits; then that last one and the ids behind it."""
-
-    base: list[int]
-    tail: list[int]
-
-
 class _Pick(NamedTuple):
     """Choose one of several log-probabilities: by chance, or the highest."""
 
@@ -122,7 +114,7 @@ class _Pick(NamedTuple):
         return place, float(shares[place])
 
 
-def _begin(chances: Chances, start: list[int], pick: _Pick) -> tuple[Begin, _Row]:
+def _begin(chances: Chances, start: list[int], pick: _Pick) -> tuple[Begin, list[int]]:
     prompt = chances.prompt
     place, share = pick(torch.tensor([chances.cover(cover) for cover in prompt.covers]))
     cover = prompt.covers[place]
@@ -132,7 +124,7 @@ def _begin(chances: Chances, start: list[int], pick: _Pick) -> tuple[Begin, _Row
         place, more = pick(chances.next(tail)[may])
         ids, share = [*ids, int(may[place])], share + more
         text = prompt.tokenizer.decode(ids)
-    row = _Row(chances.base[:-1], [chances.base[-1], *ids[len(prompt.stable) :]])
+    row = [*chances.base, *ids[len(prompt.stable) :]]
     return Begin([*start, *ids], text, share, cover), row
 
 
@@ -168,11 +160,10 @@ def generate(
     )  # fmt: skip
     if not begun:
         return []
-    if canonical:
-        ids = [[*row.base, *row.tail] for _, row in begun]
-        given = options.get("logits_processor") or []
-        options["logits_processor"] = [CanonicalLogits(tokenizer, ids), *given]
     rows = [row for _, row in begun]
+    if canonical:
+        given = options.get("logits_processor") or []
+        options["logits_processor"] = [CanonicalLogits(tokenizer, rows), *given]
     made = _go_on(model, tokenizer, rows, kept, _sampling(sample, temperature) | options)
     fresh = tokenizer.decode_batch(made, skip_special_tokens=True)
     return [
@@ -199,17 +190,15 @@ def _sampling(sample: bool, temperature: float) -> dict[str, Any]:
 
 
 def _go_on(
-    model: Any, tokenizer: Tokenizer, rows: list[_Row], kept: Any, options: Any
+    model: Any, tokenizer: Tokenizer, rows: list[list[int]], kept: Kept | None, options: Any
 ) -> list[list[int]]:
-    """The ids behind each row, up to the end of a text. Where a cache is kept, padding is before
-    the ids that are in it, and before the tails."""
+    """The ids behind each row, up to the end of a text."""
     transformers = package("transformers", "lm")
     if kept is None:
-        rows = [_Row([], [*row.base, *row.tail]) for row in rows]
+        ids, mask = padded(rows, model.device, left=True)
     else:
-        options = {"past_key_values": kept} | options
-    parts = [padded(part, model.device, left=True) for part in zip(*rows, strict=True)]
-    ids, mask = (torch.cat(both, dim=1) for both in zip(*parts, strict=True))
+        options = {"past_key_values": kept.cache} | options
+        ids, mask = _behind(kept, rows, model.device)
     pad, ends = _padding(model, tokenizer), _ends(model, options)
     given = options.pop("logits_processor", None) or []
     out = model.generate(
@@ -225,6 +214,20 @@ def _go_on(
         [id for id in itertools.takewhile(lambda id: id not in ends, row) if id in known]
         for row in sequences[:, ids.shape[1] :].tolist()
     ]
+
+
+def _behind(kept: Kept, rows: list[list[int]], device: Any) -> tuple[Tensor, Tensor]:
+    """The columns of the cache, masked where a row has other ids, and then the ids that it has not:
+    one at least, since the model must read something."""
+    ids, mask = padded(kept.rows, device, left=True)
+    fresh = []
+    for place, (known, row) in enumerate(zip(kept.rows, rows, strict=True)):
+        pairs = enumerate(zip(known, row[:-1], strict=False))
+        alike = next((at for at, (one, two) in pairs if one != two), min(len(known), len(row) - 1))
+        mask[place, mask.shape[1] - len(known) + alike :] = 0
+        fresh.append(row[alike:])
+    more, real = padded(fresh, device, left=True)
+    return torch.cat([ids, more], dim=1), torch.cat([mask, real], dim=1)
 
 
 def _ends(model: Any, options: Mapping[str, Any]) -> set[int]:

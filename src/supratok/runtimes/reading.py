@@ -4,9 +4,10 @@
     reading.after(())         # the logits behind 5 6 7
     reading.after((8,))       # behind 5 6 7 8
 
-The first pass reads the beginnings of all trees. The second reads the endings, a row each, on
-copies of the cache of keys and values that the first one made. A model without such a cache reads
-each beginning with each ending, in one pass; the results are the same.
+The first pass reads the beginning of each tree and one of its endings. The second, if there are
+others, reads them, a row each, on copies of the cache of keys and values that the first one made;
+the columns of the first ending are masked there. A model without such a cache reads each beginning
+with each ending, in one pass; the results are the same.
 """
 
 from __future__ import annotations
@@ -45,9 +46,19 @@ class Reading(NamedTuple):
         return next(logits[size - 1] for ids, logits in self.rows if ids[:size] == node)
 
 
-def read(model: Any, trees: Sequence[Tree], keep: bool = False) -> tuple[list[Reading], Any]:
-    """The logits at all places of each tree. With `keep`, also the cache of all beginnings without
-    their last ids, for generation to go on from, if the model has such a cache."""
+class Kept(NamedTuple):
+    """What generation can go on from: a cache with a row of each tree, padded on the left, and the
+    ids in it."""
+
+    cache: Any
+    rows: list[list[int]]
+
+
+def read(
+    model: Any, trees: Sequence[Tree], keep: bool = False
+) -> tuple[list[Reading], Kept | None]:
+    """The logits at all places of each tree. With `keep`, also the cache of the first pass, if the
+    model has one."""
     if any(not tree.base for tree in trees):
         raise ValueError("a model says nothing before the first id; put an id at the beginning")
     endings = [longest(tree.endings) for tree in trees]
@@ -65,49 +76,81 @@ def longest(endings: Iterable[Ids]) -> list[Ids]:
 
 def _shared(
     model: Any, trees: Sequence[Tree], endings: list[list[Ids]], keep: bool
-) -> tuple[list[Reading], Any] | None:
+) -> tuple[list[Reading], Kept | None] | None:
     """None if the model has no cache that can be copied by rows."""
     known = inspect.signature(model.forward).parameters
     if not {"past_key_values", "position_ids", "attention_mask"} <= known.keys():
         return None
-    # Beginnings end in the same column, as in `generate`: the padding is on the left.
-    ids, mask = padded([tree.base for tree in trees], model.device, left=True)
-    last = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
+    first = [() if _slides(model) else max(rows, key=len, default=()) for rows in endings]
+    read = [[*tree.base, *row] for tree, row in zip(trees, first, strict=True)]
+    # Rows end in the same column, as in `generate`: the padding is on the left.
+    ids, mask = padded(read, model.device, left=True)
+    wanted = 1 + max(map(len, first))
+    last = {"logits_to_keep": wanted} if "logits_to_keep" in known else {}
     places = (mask.cumsum(1) - 1).clamp(min=0)
     out = model(input_ids=ids, attention_mask=mask, position_ids=places, use_cache=True, **last)
     cache: Any = getattr(out, "past_key_values", None)
     if not hasattr(cache, "batch_select_indices"):
         return None
-    first = out.logits[:, -1]
-    found = [Reading(logits, []) for logits in first]
-    if not any(endings):
-        return found, _shortened(cache, mask.shape[1] - 1) if keep else None
-    # A cache to keep has a row of every beginning.
-    rows = [(number, row) for number, some in enumerate(endings) for row in some or [()][:keep]]
-    owners = torch.tensor([number for number, _ in rows], device=model.device)
+    found = [
+        Reading(logits[-len(row) - 1], [(row, logits[-len(row) :])] if row else [])
+        for row, logits in zip(first, out.logits, strict=True)
+    ]
+    others = [[row for row in rows if row != its] for rows, its in zip(endings, first, strict=True)]
+    if any(others):
+        _read_others(model, cache, mask, first, others, found, keep)
+    if not keep or _slides(model) or not _shortened(cache, mask.shape[1]):
+        return found, None
+    return found, Kept(cache, read)
+
+
+def _read_others(
+    model: Any,
+    cache: Any,
+    mask: Tensor,
+    first: list[Ids],
+    others: list[list[Ids]],
+    found: list[Reading],
+    keep: bool,
+) -> None:
+    """The second pass. A cache to keep has a row of every tree then, and ends longer."""
+    rows = [(number, row) for number, some in enumerate(others) for row in some or [()][:keep]]
+    owners = torch.tensor([number for number, _ in rows], device=mask.device)
+    before = mask[owners]
+    for at, (number, _) in enumerate(rows):
+        before[at, before.shape[1] - len(first[number]) :] = 0
     cache.batch_select_indices(owners)
-    ids, real = padded([row for _, row in rows], model.device)
-    places = mask[owners].sum(1, keepdim=True) + torch.arange(ids.shape[1], device=model.device)
-    both = torch.cat([mask[owners], real], dim=1)
+    ids, real = padded([row for _, row in rows], mask.device)
+    places = before.sum(1, keepdim=True) + torch.arange(ids.shape[1], device=mask.device)
+    both = torch.cat([before, real], dim=1)
     out = model(input_ids=ids, attention_mask=both, position_ids=places, past_key_values=cache)
-    for (number, row), logits in zip(rows, out.logits, strict=True):
+    heads: dict[int, int] = {}
+    for at, ((number, row), logits) in enumerate(zip(rows, out.logits, strict=True)):
+        heads.setdefault(number, at)
         if row:
             found[number].rows.append((row, logits))
-    if not keep:
-        return found, None
-    heads = [next(at for at, (owner, _) in enumerate(rows) if owner == number)
-             for number in range(len(trees))]  # fmt: skip
-    cache.batch_select_indices(torch.tensor(heads, device=model.device))
-    return found, _shortened(cache, mask.shape[1] - 1)
+    if keep:
+        cache.batch_select_indices(torch.tensor(list(heads.values()), device=mask.device))
 
 
-def _shortened(cache: Any, size: int) -> Any:
-    """None if it cannot be, as those of sliding windows."""
+def _slides(model: Any) -> bool:
+    """Whether it looks back at a number of columns, masked ones included: then these must not be
+    between the ids."""
+    config = getattr(model, "config", None)
+    kinds = getattr(config, "layer_types", None) or ()
+    return bool(getattr(config, "sliding_window", None)) or any(
+        "full" not in kind for kind in kinds
+    )
+
+
+def _shortened(cache: Any, size: int) -> bool:
+    """Take off what is behind the first columns, if the cache can."""
     try:
-        cache.crop(size - cache.get_seq_length())  # below 0: how many to take off
+        if size < cache.get_seq_length():
+            cache.crop(size - cache.get_seq_length())  # below 0: how many to take off
     except (AttributeError, RuntimeError, ValueError):
-        return None
-    return cache if cache.get_seq_length() == size else None
+        return False
+    return bool(cache.get_seq_length() == size)
 
 
 def _whole_rows(model: Any, trees: Sequence[Tree], endings: list[list[Ids]]) -> list[Reading]:
