@@ -19,7 +19,10 @@ from .tokenizer import Piece, Token, Tokenizer
 from .train import ShortVocabularyWarning, train, train_from_counts
 
 __all__ = [
+    "ApproximateHealing",
+    "Begin",
     "Boundaries",
+    "CanonicalLogits",
     "CorpusError",
     "Curation",
     "Expressions",
@@ -32,8 +35,12 @@ __all__ = [
     "ShortVocabularyWarning",
     "Token",
     "Tokenizer",
+    "begin",
     "curate",
     "extend",
+    "generate",
+    "logprob",
+    "logprobs",
     "mine",
     "patch_transformers",
     "prune",
@@ -46,9 +53,16 @@ __all__ = [
 
 # Found on demand, since they load numpy and more: the room, the module and the function.
 _LATER = {
+    "ApproximateHealing": "runtimes.processors",
+    "Begin": "runtimes.prompts",
+    "CanonicalLogits": "runtimes.processors",
     "NotCounted": "readings.files",
+    "begin": "runtimes.prompts",
     "curate": "corpus.curate",
     "extend": "extending",
+    "generate": "runtimes.prompts",
+    "logprob": "runtimes.scoring",
+    "logprobs": "runtimes.scoring",
     "mine": "learn.mine",
     "patch_transformers": "runtimes.patch",
     "prune": "learn.rework",
@@ -64,6 +78,9 @@ if TYPE_CHECKING:
     from .learn.rework import prune, refine
     from .readings.files import NotCounted
     from .runtimes.patch import patch_transformers, unpatch_transformers
+    from .runtimes.processors import ApproximateHealing, CanonicalLogits
+    from .runtimes.prompts import Begin, begin, generate
+    from .runtimes.scoring import logprob, logprobs
     from .shards.make import tokenize
 
     __version__: str

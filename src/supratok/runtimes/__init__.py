@@ -1,1 +1,2 @@
-"""Our encoder inside other programs' tokenizers. May import: tokenizer, recipe, common."""
+"""Other programs run our tokenizers: our encoder inside theirs, and their models over our tokens,
+exact at the ends of texts. May import: tokenizer, recipe, common."""

@@ -1,10 +1,13 @@
 """Run another Python program with the patch of `transformers`, as with `python -m`:
 
-python -m supratok.runtimes lm_eval --model hf --model_args pretrained=my-model ...
+python -m supratok.runtimes lm_eval --model supratok --model_args pretrained=my-model ...
+
+lm-evaluation-harness also gets the model `supratok`, whose scores are exact (harness.py).
 """
 
 from __future__ import annotations
 
+import importlib
 import runpy
 import sys
 
@@ -16,6 +19,8 @@ def main() -> None:
         raise SystemExit("usage: python -m supratok.runtimes MODULE [ARGUMENTS]")
     patch_transformers()
     del sys.argv[0]
+    if sys.argv[0].split(".")[0] == "lm_eval":
+        importlib.import_module("supratok.runtimes.harness")  # which registers itself
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 

@@ -1,0 +1,92 @@
+"""runs/prompts.py, on a tiny model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import supratok
+from run_scripts import script
+from supratok.formats.peer import open_any
+from supratok.lab.lm.coder import Coder
+from supratok.lab.lm.model import Shape, new_decoder
+from supratok.lab.lm.saving import save_folder
+from supratok.lab.report.tables import read
+from supratok.runtimes.chances import Prompt
+from texts import small_tokenizer
+from tiny_models import gpt2
+from vocabularies import made
+
+pytest.importorskip("transformers")
+pytestmark = pytest.mark.usefixtures("one_thread")
+TEXTS = [f"The cat sat on the mat in New York, {number} times. " * 4 for number in range(60)]
+ITEMS = [
+    {"activity_label": "Cats", "ctx": ctx, "endings": ["the mat.", "a dog.", "sat.", "!"],
+     "label": 0}
+    for ctx in ("The cat sat on", "The cat sat on the mat.", "It was 3", "The cat")
+]  # fmt: skip
+PASSAGES = [{"context": "The cat sat on the", "continuation": "mat"}] * 3
+
+
+def test_the_tables(tmp_path: Path) -> None:
+    supratok.train(TEXTS, supratok.Recipe(vocab_size=500, screen=None)).save(tmp_path / "ours")
+    coder = Coder(open_any(tmp_path / "ours"))
+    save_folder(tmp_path / "m", new_decoder(Shape(coder.rows, 1, 32, 64), seed=0), coder)
+    vocab = {letter: id for id, letter in enumerate(["a", "b", "ab", "Ġ", "Ġab", "abĠab", "ÿ"])}
+    files: dict[str, Any] = {
+        "items": "\n".join(map(json.dumps, ITEMS)),
+        "lambada": "\n".join(map(json.dumps, PASSAGES)),
+        "superbpe": json.dumps({"model": {"vocab": vocab}}),
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    given = [str(tmp_path / "m"), "--test", str(tmp_path / "items"), "--timed", "2"]
+    given += ["--lambada", str(tmp_path / "lambada"), "--superbpe", str(tmp_path / "superbpe")]
+    script("prompts").main([*given, "--out", str(tmp_path / "out")])
+    lines = read(tmp_path / "out" / "accuracy").lines
+    assert [line[1] for line in lines] == [
+        "exact", "one token back", "cut by count", "nothing", "exact", "one token back", "nothing",
+    ]  # fmt: skip
+    assert [line[2] for line in lines] == ["4"] * 4 + ["3"] * 3
+    lines = read(tmp_path / "out" / "cost").lines
+    assert [line[0] for line in lines] == ["ours", "ours", "SuperBPE, 80k", "SuperBPE, 80k"]
+    assert all(float(line[7]) > 0 and float(line[8]) > 0 for line in lines)
+
+
+def test_more_positions() -> None:
+    """`abc` goes on behind `ab|c`, or with `bcd` behind `a`: three ids where the prompt has two."""
+    run, tokenizer = script("prompts"), made(["ab", "bcd", "cc"], "fewest", "abcd")
+    prompt = Prompt(tokenizer, "abc", False)
+    tails = [tokenizer.decode(prompt.tail(cover)) for cover in prompt.covers]
+    assert tails == ["abc", "ab", "a"] and run.more_positions(prompt) == 1
+    assert run.more_positions(Prompt(tokenizer, "", False)) == 0
+
+
+def test_given_ids() -> None:
+    """Against a plain reading of each pair."""
+    tokenizer = small_tokenizer("merges", special_tokens=("</s>",))
+    ways = script("prompts").Ways(gpt2(tokenizer), tokenizer, 2)
+    cuts = [(tokenizer.encode(one), tokenizer.encode(two))
+            for one, two in [("in New", " York"), ("as well", " as in"), ("", "cats")]]  # fmt: skip
+    for (before, ids), value in zip(cuts, ways._given(cuts), strict=True):
+        row = torch.tensor([[0, *before, *ids]])
+        with torch.no_grad():
+            steps = ways.model(row, attention_mask=torch.ones_like(row)).logits[0].log_softmax(1)
+        places = range(len(before), len(before) + len(ids))
+        expected = sum(float(steps[place, id]) for place, id in zip(places, ids, strict=True))
+        assert value == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_bonus_of_healing() -> None:
+    run = script("prompts")
+    tokenizer = small_tokenizer("merges")
+    found = run._Begins(tokenizer).with_text(b" N")
+    assert {tokenizer.token_text(id) for id in found} == {
+        text for text in tokenizer.texts if text.startswith(" N")
+    } and found
+    once, logits = run._Once(torch.ones(3)), torch.zeros(3)
+    assert once(None, logits).tolist() == [1, 1, 1] and once(None, logits).tolist() == [0, 0, 0]
