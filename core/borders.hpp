@@ -27,6 +27,12 @@ class Borders {
     }
   }
 
+  // Whether every encoding has a border between these two bytes.
+  bool between(char before, char after) const {
+    const char bytes[2] = {before, after};
+    return !inside_[pair({bytes, 2}, 1)];
+  }
+
   // Calls each(part) for the parts of a text, in order.
   template <class Each>
   void in_parts(std::string_view text, Each each) const {

@@ -32,9 +32,6 @@ class Boundaries {
       : encoder_(encoder), entries_(encoder.entries()), special_(std::move(special)),
         suffixes_(entries_, [&](uint32_t e) { return occurs(e); }),
         outside_(entries_, [&](uint32_t e) { return occurs(e); }) {
-    for (const uint32_t e : suffixes_.order())
-      for (size_t i = 1; i < entries_.texts[e].size(); ++i)
-        crossed_[pair(entries_.texts[e][i - 1], entries_.texts[e][i])] = true;
     kinds_.resize(encoder.end_id());
     const auto note = [&](const Numbers& ids, Kind kind) {
       for (const uint32_t id : ids) {
@@ -54,9 +51,9 @@ class Boundaries {
 
   const Encoder& encoder() const { return encoder_; }
   const Suffixes& suffixes() const { return suffixes_; }
-  // Whether no entry crosses the border between two bytes, of which the second begins a character.
+  // Whether no entry crosses the border between two bytes.
   bool is_border(char before, char after) const {
-    return !crossed_[pair(before, after)] && leads_char(after);
+    return encoder_.borders().between(before, after);
   }
 
   struct Cover {
@@ -240,9 +237,6 @@ class Boundaries {
   };
 
   bool occurs(uint32_t entry) const { return encoder_.states()[entry] == kReachable; }
-  static size_t pair(char a, char b) {
-    return size_t{static_cast<unsigned char>(a)} << 8 | static_cast<unsigned char>(b);
-  }
   uint32_t id_of_byte(int byte) const { return encoder_.id_of(static_cast<uint32_t>(byte)); }
   void check(std::span<const uint32_t> ids) const {
     for (const uint32_t id : ids)
@@ -400,7 +394,6 @@ class Boundaries {
   Numbers special_;
   Suffixes suffixes_;
   Outside outside_;
-  std::bitset<1 << 16> crossed_;        // pairs of bytes that are neighbours in an entry
   std::vector<uint8_t> kinds_;          // Kind, by id
   std::vector<uint8_t> anything_;       // by id, whether it may come where a text begins
   std::optional<Followers> followers_;  // by merges, without ties

@@ -105,6 +105,7 @@ class Encoder {
   size_t size() const { return entries_.texts.size(); }
   const Encoder& encoder() const { return *this; }  // as other coders have it
   const Entries& entries() const { return entries_; }
+  const Borders& borders() const { return borders_; }
   const Merges& merges() const { return merges_; }  // empty by fewest
   bool by_fewest() const { return fewest_.has_value(); }
   const std::vector<uint8_t>& states() const { return merges_.states; }  // EntryState, by entry
