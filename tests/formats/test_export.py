@@ -247,7 +247,7 @@ def _with_offsets(processor: Any, text: str) -> Any:
     """`encode_as_immutable_proto`, or its successor in 0.2.2."""
     try:
         return processor.encode_as_immutable_proto(text).pieces
-    except ValueError:
+    except (AttributeError, ValueError):  # 0.2.3 has it no more
         return processor.encode(text, return_type="proto").pieces
 
 
