@@ -15,7 +15,7 @@ nb::object as_str(std::string_view text) {
 }
 
 // Its ids, and the text behind them.
-nb::object to_pair(const Boundaries::Cover& cover, std::string_view text) {
+nb::tuple to_pair(const Boundaries::Cover& cover, std::string_view text) {
   return nb::make_tuple(to_list(cover.ids), as_str(text.substr(cover.end)));
 }
 
@@ -25,12 +25,15 @@ Ids ids_of(nb::handle given) {
   return ids;
 }
 
-template <class Work>
-auto answered(size_t size, Work work) {
-  decltype(work()) answer{};
-  work_on(size, [&] { answer = work(); });
-  return answer;
+// What work() finds, as Python sees it: convert(found). The GIL is released for long work.
+template <class Work, class Convert>
+nb::object answer(size_t size, Work work, Convert convert) {
+  decltype(work()) found{};
+  work_on(size, [&] { found = work(); });
+  return in_python([&] { return nb::object(convert(found)); });
 }
+
+constexpr size_t kLong = 1 << 16;  // the size of work that is always long
 
 // One thread at a time: another one meets an error, not a table half changed.
 class LockedStream {
@@ -62,45 +65,57 @@ void bind_boundaries(nb::module_& m) {
       .def(
           "covers",
           [](const Boundaries& self, std::string_view text) {
-            const auto covers = answered(text.size(), [&] { return self.covers(text); });
-            nb::list all;
-            for (const auto& cover : covers) all.append(to_pair(cover, text));
-            return all;
+            return answer(
+                text.size(), [&] { return self.covers(text); },
+                [&](const auto& covers) {
+                  nb::list all;
+                  for (const auto& cover : covers) all.append(to_pair(cover, text));
+                  return all;
+                });
           },
           "text"_a, "The ids before each rest of the text that a token may begin with, and it.")
       .def(
           "stable",
           [](const Boundaries& self, std::string_view text) {
-            return to_pair(answered(text.size(), [&] { return self.stable(text); }), text);
+            return answer(
+                text.size(), [&] { return self.stable(text); },
+                [&](const auto& cover) { return to_pair(cover, text); });
           },
           "text"_a, "The ids that no continuation changes, and the text behind them.")
       .def(
           "may_come",
           [](const Boundaries& self, nb::handle ids, std::string_view rest) {
             const Ids before = ids_of(ids);
-            return to_array(answered(8192, [&] { return self.may_come(before, rest); }));
+            return answer(
+                kLong, [&] { return self.may_come(before, rest); },
+                [](const Ids& found) { return to_array(found); });
           },
           "ids"_a, "rest"_a)
       .def(
           "canonical_prefix",
           [](const Boundaries& self, nb::handle given) {
             const Ids ids = ids_of(given);
-            return answered(ids.size(), [&] { return self.canonical_prefix(ids); });
+            return answer(
+                ids.size(), [&] { return self.canonical_prefix(ids); },
+                [](size_t size) { return nb::int_(size); });
           },
           "ids"_a)
       .def(
           "may_follow",
           [](const Boundaries& self, uint32_t left, nb::handle rights) {
             const Ids ids = ids_of(rights);
-            return to_numpy<uint8_t>(
-                answered(ids.size(), [&] { return self.may_follow(left, ids); }));
+            return answer(
+                ids.size(), [&] { return self.may_follow(left, ids); },
+                [](const auto& may) { return to_numpy<uint8_t>(may); });
           },
           "left"_a, "rights"_a, "By right id, 1 if the two are an encoding.")
       .def(
           "next_mask",
           [](const Boundaries& self, nb::handle given) {
             const Ids ids = ids_of(given);
-            return to_numpy<uint8_t>(answered(8192, [&] { return self.next_mask(ids); }));
+            return answer(
+                kLong, [&] { return self.next_mask(ids); },
+                [](const auto& mask) { return to_numpy<uint8_t>(mask); });
           },
           "ids"_a, "By id, 1 if it may come next.");
 
@@ -112,7 +127,9 @@ void bind_boundaries(nb::module_& m) {
             return self.with([&](TextStream& stream) {
               size_t keep = 0;
               work_on(text.size(), [&] { keep = stream.append(text); });
-              return nb::make_tuple(keep, to_list(std::span(stream.ids()).subspan(keep)));
+              return in_python([&] {
+                return nb::make_tuple(keep, to_list(std::span(stream.ids()).subspan(keep)));
+              });
             });
           },
           "text"_a, "How many ids stay, and the new ones behind them.")

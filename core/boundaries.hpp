@@ -336,7 +336,7 @@ class Boundaries {
     }
     const uint32_t left = table.token(from);
     const bool free = from == 0 || Entries::is_byte(left);
-    for (size_t i = first; i < last; ++i)
+    for (size_t i = first; i < last; breathe(++i))
       if (const uint32_t e = suffixes_.order()[i]; free || may_be_neighbours(left, e))
         if (!visit(e)) return;
   }
@@ -371,7 +371,8 @@ class Boundaries {
     };
     note();
     size_t at = end - from;  // bytes of the next entry that are in the table
-    for (size_t i = first, next; i < last; i = next) {
+    for (size_t i = first, next, step = 0; i < last; i = next) {
+      breathe(++step);
       const uint32_t e = suffixes_.order()[i];
       const std::string_view text = entries_.texts[e];
       while (!leads_char(text[at])) --at;

@@ -17,7 +17,7 @@ class Suffixes {
  public:
   static constexpr uint32_t kNone = Trie::kNone, kRoot = Trie::kRoot;
 
-  // Of the entries for which keeps(entry) holds. It keeps the reference.
+  // Of the entries for which keeps(entry) holds.
   template <class Keeps>
   Suffixes(const Entries& entries, Keeps keeps) : shorter_(entries.texts.size(), kNone) {
     const Texts texts(entries.texts.begin(), entries.texts.end());

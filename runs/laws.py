@@ -27,7 +27,7 @@ from supratok.common import _core
 from supratok.lab.report.tables import Table
 from supratok.reference import boundaries as plain
 from supratok.reference.words import split_words
-from supratok.tokenizer.boundaries import Cover
+from supratok.tokenizer import Cover
 from supratok.tokenizer.ids import Layout
 
 RULES = ("merges", "fewest")

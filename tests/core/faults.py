@@ -66,8 +66,18 @@ def work_of(name: str, size: int, threads: int = 3) -> Work:
         "batch": lambda: tokenizer.encode_batch(some, threads),
         "arrays": lambda: sum(map(len, tokenizer.encode_batch(some, threads, numpy=True))),
         "usage": lambda: tokenizer.usage(some, threads).tolist(),
+        "covers": lambda: tokenizer.covers(long),
+        "stream": lambda: _streamed(tokenizer, [*some, *long[:500]]),
+        "dropout": lambda: tokenizer.encode_batch(some, threads, dropout=0.5, seed=1),
     }
     return works[name]
+
+
+def _streamed(tokenizer: Tokenizer, pieces: list[str]) -> list[int]:
+    stream = tokenizer.encode_stream()
+    for piece in pieces:
+        stream.append(piece)
+    return stream.ids
 
 
 # --- Scenes
@@ -215,12 +225,38 @@ def _built(size: int) -> _core.Encoder:
     return _core.Encoder(entries, [1] * len(entries), fewest=True, first_id=0)
 
 
+def _at_ends(call: Callable[[_core.Boundaries, str], Any]) -> Callable[[], tuple[Work, Work]]:
+    """Each place of a text of a's has 1,024 tokens that end there."""
+
+    def make() -> tuple[Work, Work]:
+        entries = ["a" * size for size in range(1, 1025)]
+        core = _core.Encoder(entries, [1] * len(entries), fewest=True, first_id=0)
+        ends = _core.Boundaries(core, [], [])
+        return lambda: call(ends, "a" * 3_000_000), lambda: call(ends, "aa")
+
+    return make
+
+
+def _appended(ends: _core.Boundaries, text: str) -> None:
+    """A stream that was stopped goes on as if nothing had come."""
+    stream = _core.TextStream(ends)
+    stream.append("aaa")
+    try:
+        stream.append(text)
+    except Alarm:
+        assert (stream.bytes(), len(stream.ids())) == (3, 1)
+        assert stream.append("a") == (0, [256 + 3])
+        raise
+
+
 LONG: dict[str, Callable[[], tuple[Work, Work]]] = {
     "batch": _over_texts(lambda core, some: core.encode_batch(some, 2, False)),
     "arrays": _over_texts(lambda core, some: core.encode_batch(some, 1, True)),
     "usage": _over_texts(lambda core, some: core.usage(some, 2)),
     "encode": _over_texts(lambda core, some: core.encode(some[0])),
     "count": _over_texts(lambda core, some: core.count(some[0])),
+    "covers": _at_ends(lambda ends, text: ends.covers(text)),
+    "stream": _at_ends(_appended),
     "merges": _over_words(_merged),
     "merges on threads": _over_words(lambda words: _merged(words, 3)),
     "list": _endless,

@@ -15,6 +15,7 @@ from faults import LONG
 
 SCRIPT = Path(__file__).parent / "faults.py"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes are Linux's")
+NAMES = ["encode", "batch", "arrays", "usage", "covers", "stream", "dropout", "train", "load"]
 tries = pytest.mark.parametrize("tries", [4, pytest.param(200, marks=pytest.mark.long)])
 
 
@@ -39,14 +40,14 @@ def outcomes(folder: Path, scene: str, name: str, tries: int) -> Counter[str]:
 
 
 @tries
-@pytest.mark.parametrize("name", ["encode", "count", "batch", "arrays", "usage", "train", "load"])
+@pytest.mark.parametrize("name", [*NAMES, "count"])
 def test_a_program_may_exit_while_threads_work(name: str, tries: int, tmp_path: Path) -> None:
     assert outcomes(tmp_path, "exit", name, tries) == {"left": tries}
 
 
 @linux
 @tries
-@pytest.mark.parametrize("name", ["batch", "usage", "train"])
+@pytest.mark.parametrize("name", ["batch", "usage", "dropout", "train"])
 def test_threads_that_cannot_be_started_are_done_without(
     name: str, tries: int, tmp_path: Path
 ) -> None:
@@ -55,7 +56,7 @@ def test_threads_that_cannot_be_started_are_done_without(
 
 @linux
 @tries
-@pytest.mark.parametrize("name", ["encode", "batch", "arrays", "usage", "train", "load"])
+@pytest.mark.parametrize("name", NAMES)
 def test_memory_may_run_out(name: str, tries: int, tmp_path: Path) -> None:
     found = outcomes(tmp_path, "memory", name, tries)
     assert found["MemoryError"] + found["enough"] == tries

@@ -40,8 +40,8 @@ BORROWED = {
     "common._core": {"char_class"},  # the table of characters
 }
 STANDARD = {
-    "__future__", "collections", "collections.abc", "fractions", "hashlib", "itertools", "math",
-    "typing", "unicodedata",
+    "__future__", "bisect", "collections", "collections.abc", "fractions", "hashlib", "itertools",
+    "math", "typing", "unicodedata",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pytest
 from run_scripts import script
 from supratok import Tokenizer
 from supratok.lab.report.tables import read
-from supratok.tokenizer.boundaries import Cover
+from supratok.tokenizer import Cover
 
 
 def test_the_table(tmp_path: Path) -> None:

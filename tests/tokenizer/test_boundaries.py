@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from supratok import Recipe, Token, Tokenizer
 from supratok.reference import boundaries as plain
-from supratok.tokenizer.boundaries import Cover, Pair, Patch, Stable
+from supratok.tokenizer import Cover, Pair, Patch, Stable
 from supratok.tokenizer.ids import Layout
 from texts import HOSTILE, any_text, small_tokenizer
 from vocabularies import RULES, made, rule_of

@@ -1,13 +1,19 @@
 """Text to ids and back. May import: corpus, recipe, common; on demand formats, to export."""
 
 from ..common.threads import usable_threads
+from .boundaries import Cover, Pair, Patch, Stable, TextStream
 from .encoder import BYTES, encoder_of, encoder_of_tokens
 from .token import Piece, Token, alphabet_size
 from .tokenizer import Tokenizer
 
 __all__ = [
     "BYTES",
+    "Cover",
+    "Pair",
+    "Patch",
     "Piece",
+    "Stable",
+    "TextStream",
     "Token",
     "Tokenizer",
     "alphabet_size",
