@@ -5,18 +5,19 @@
 HellaSwag and LAMBADA on a folder that `supratok.lab.lm.saving.save_folder` wrote, in four ways:
 
 - exact: `supratok.logprobs`, and what `supratok.generate` writes without sampling;
-- one token back, as `transformers` heals: without the last token of the prompt. To score, its text
-  is encoded again with the ending; to generate, the ids that begin with its text get a bonus of 10
-  (and it itself of 1 more), for one step;
+- one token back, as `transformers` heals (but prompts are not stripped): without the last token of
+  the prompt. To score, its text is encoded again with the ending; to generate, the ids that begin
+  with its text get a bonus of 10 (and it itself of 1 more), for one step;
 - cut by count, as lm-evaluation-harness scores: the ids of the joined text behind as many as the
   context has;
 - nothing: prompt and ending encoded apart; generation from the ids of the prompt.
 
 LAMBADA is right if the text that the model writes begins with the last word. Then the cost: the
 positions that a model reads for all covers, beyond those of the prompt's ids, and the time to the
-first token beside plain `generate`, on HellaSwag's contexts and on texts cut anywhere. SuperBPE's
-tokens stand in their order, by our rule and without its pattern, in a random model of the same
-shape.
+first token beside plain `generate`, on HellaSwag's contexts and on texts cut anywhere. After
+`begin` the first token is known if one crosses the end of the prompt; `generate` adds one more step
+in any case. SuperBPE's tokens stand in their order, by our rule and without its pattern, in a
+random model of the same shape.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ SUPERBPE = "tokenizers/superbpe_200k_t80K.tokenizer.json.zst"
 ACCURACY = ["task", "way", "items", "right", "95%", "less than exact", "95%", "p"]
 COST = [
     "vocabulary", "prompts", "number", "covers", "more positions", "p95", "max",
-    "plain, ms", "exact, ms", "times",
+    "plain, ms", "begin, ms", "exact, ms", "times",
 ]  # fmt: skip
 WORD = 10  # tokens to generate for a word
 
@@ -153,35 +154,41 @@ class Ways:
                 found.append(float(steps.gather(1, wanted).sum()))
         return found
 
-    def _written(self, prompts: Sequence[list[int]], **more: Any) -> list[str]:
-        """What plain `generate` writes behind these ids."""
+    def _written(
+        self, prompts: Sequence[list[int]], bonus: Callable[[int], list[int]] | None = None
+    ) -> list[str]:
+        """What plain `generate` writes behind these ids; `bonus`: by number of a prompt, the ids
+        that get the bonus of healing, the original one last."""
         found = list[str]()
-        for some in _portions(prompts, self.batch):
-            rows = [[*self.start, *ids][-(self.room - WORD) :] for ids in some]
-            width, pad = max(map(len, rows)), self.start[0]
+        for numbers in _portions(range(len(prompts)), self.batch):
+            rows = [[*self.start, *prompts[number]][-(self.room - WORD) :] for number in numbers]
+            width, pad = max(map(len, rows)), (self.start or [0])[0]
             ids = torch.tensor([[pad] * (width - len(row)) + row for row in rows])
             mask = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in rows])
+            once = _Once([bonus(number) if bonus else [] for number in numbers])
             out = self.model.generate(
                 ids.to(self.model.device), attention_mask=mask.to(self.model.device),
-                do_sample=False, max_new_tokens=WORD, pad_token_id=pad, **more,
+                do_sample=False, max_new_tokens=WORD, pad_token_id=pad, logits_processor=[once],
             )  # fmt: skip
             found += self.tokenizer.decode_batch(out[:, width:].cpu(), skip_special_tokens=True)
         return found
 
     def _healed(self, texts: Sequence[str]) -> list[str]:
-        """What `generate` writes behind each text, one token back."""
-        found = []
-        begins = _Begins(self.tokenizer)
-        for text in texts:
-            ids = self.tokenizer.encode(text)
-            back = self.tokenizer.decode_bytes(ids[-1:])
-            bonus = torch.zeros(self.model.config.vocab_size, device=self.model.device)
-            bonus[begins.with_text(back)] = 10.0
-            bonus[ids[-1]] += 1.0
-            (written,) = self._written([ids[:-1]], logits_processor=[_Once(bonus)])
-            whole = back.decode(errors="ignore")
-            found.append(written[len(whole) :] if written.startswith(whole) else "")
-        return found
+        """What `generate` writes behind each text, one token back; if no other token begins with
+        that one, as it is."""
+        begins, given = _Begins(self.tokenizer), [self.tokenizer.encode(text) for text in texts]
+        ends = [self.tokenizer.decode_bytes(ids[-1:]) for ids in given]
+        found = [begins.with_text(end) for end in ends]
+        back = [len(ids) > 1 for ids in found]
+        shown = [ids[:-1] if cut else ids for ids, cut in zip(given, back, strict=True)]
+        written = self._written(
+            shown, lambda number: [*found[number], given[number][-1]] if back[number] else []
+        )
+        after = []
+        for end, cut, text in zip(ends, back, written, strict=True):
+            whole = end.decode(errors="ignore") if cut else ""
+            after.append(text[len(whole) :] if text.startswith(whole) else "")
+        return after
 
 
 class _Begins:
@@ -201,14 +208,18 @@ class _Begins:
 
 
 class _Once:
-    """A logits processor for the first step."""
+    """A logits processor for the first step: by row, the ids that get 10; the last one gets 1."""
 
-    def __init__(self, bonus: torch.Tensor) -> None:
-        self._bonus: torch.Tensor | None = bonus
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+        self._rows = rows
 
     def __call__(self, ids: torch.Tensor, logits: torch.Tensor) -> torch.Tensor:
-        bonus, self._bonus = self._bonus, None
-        return logits if bonus is None else logits + bonus
+        rows, self._rows = self._rows, ()
+        for row, chosen in enumerate(rows):
+            if chosen:
+                logits[row, torch.tensor(chosen[:-1], device=logits.device)] += 10.0
+                logits[row, chosen[-1]] += 1.0
+        return logits
 
 
 def _by_count(context: list[int], joined: list[int]) -> tuple[list[int], list[int]]:
@@ -256,11 +267,11 @@ def _cost(model: Any, tokenizer: Tokenizer, texts: Sequence[str], timed: int) ->
     prompts = [Prompt(tokenizer, text, False) for text in texts]
     more = np.array([more_positions(prompt) for prompt in prompts])
     covers = np.mean([len(prompt.covers) for prompt in prompts])
-    plain, exact = times(model, tokenizer, texts[:timed])
+    plain, begun, exact = times(model, tokenizer, texts[:timed])
     return [
         f"{len(texts):,}", f"{covers:.2f}", f"{more.mean():.2f}",
         f"{np.quantile(more, 0.95):.0f}", f"{more.max()}",
-        f"{1000 * plain:.1f}", f"{1000 * exact:.1f}", f"{exact / plain:.2f}",
+        f"{1000 * plain:.1f}", f"{1000 * begun:.1f}", f"{1000 * exact:.1f}", f"{exact / plain:.2f}",
     ]  # fmt: skip
 
 
@@ -272,8 +283,8 @@ def more_positions(prompt: Prompt) -> int:
     return sum(map(len, rows)) - len(plain)
 
 
-def times(model: Any, tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float, float]:
-    """The median time to the first token: plain, and exact."""
+def times(model: Any, tokenizer: Tokenizer, texts: Sequence[str]) -> list[float]:
+    """The median times of one token by plain `generate`, of `begin`, and of `supratok.generate`."""
     start = start_of_text(model, tokenizer, None)
 
     def plain(text: str) -> None:
@@ -281,16 +292,19 @@ def times(model: Any, tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[float
         model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False,
                        max_new_tokens=1, pad_token_id=start[0]).tolist()  # fmt: skip
 
+    def begun(text: str) -> None:
+        supratok.begin(model, tokenizer, [text], sample=False)
+
     def exact(text: str) -> None:
         supratok.generate(model, tokenizer, [text], sample=False, max_new_tokens=1)
 
-    found: dict[Any, list[float]] = {plain: [], exact: []}
+    found: dict[Any, list[float]] = {plain: [], begun: [], exact: []}
     for text in (*texts[:3], *texts):  # the first ones warm up
         for way, seconds in found.items():
             began = time.perf_counter()
             way(text)
             seconds.append(time.perf_counter() - began)
-    return statistics.median(found[plain][3:]), statistics.median(found[exact][3:])
+    return [statistics.median(seconds[3:]) for seconds in found.values()]
 
 
 def superbpe(path: Path) -> Tokenizer:

@@ -21,7 +21,7 @@ from texts import small_tokenizer
 from tiny_models import gpt2
 from vocabularies import made
 
-pytest.importorskip("transformers")
+transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.usefixtures("one_thread")
 TEXTS = [f"The cat sat on the mat in New York, {number} times. " * 4 for number in range(60)]
 ITEMS = [
@@ -88,5 +88,22 @@ def test_the_bonus_of_healing() -> None:
     assert {tokenizer.token_text(id) for id in found} == {
         text for text in tokenizer.texts if text.startswith(" N")
     } and found
-    once, logits = run._Once(torch.ones(3)), torch.zeros(3)
-    assert once(None, logits).tolist() == [1, 1, 1] and once(None, logits).tolist() == [0, 0, 0]
+    once = run._Once([[0, 2, 2], []])
+    assert once(None, torch.zeros((2, 3))).tolist() == [[10, 0, 11], [0, 0, 0]]
+    assert once(None, torch.zeros((2, 3))).tolist() == [[0, 0, 0], [0, 0, 0]]
+
+
+def test_healing_as_transformers_does_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own `heal_tokens` chooses the same first token."""
+    ours = small_tokenizer("merges", special_tokens=("</s>",))
+    ours.export(tmp_path, ["huggingface"], bos="</s>", eos="</s>", pad="</s>")
+    theirs = transformers.AutoTokenizer.from_pretrained(tmp_path)
+    model = gpt2(ours)
+    ways, texts = script("prompts").Ways(model, ours, 3), ["in New", "as well", "The cat", "in th"]
+    ways.start = []  # theirs masks the start of the text
+    monkeypatch.setattr(script("prompts"), "WORD", 1)
+    found = ways._healed(texts)
+    for text, more in zip(texts, found, strict=True):
+        ids = torch.tensor([ours.encode(text)])
+        healed = model.heal_tokens(ids, theirs)[0].tolist()
+        assert ours.decode(healed) == text + more

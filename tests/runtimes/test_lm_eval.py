@@ -3,6 +3,7 @@ among those of `make test`; with `pip install lm-eval[hf]` these tests run."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import warnings
@@ -10,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models import gpt2, torch
 
 import supratok
+from run_scripts import script
 from supratok import Tokenizer
+from supratok.lab.lm.tasks import Item
 from texts import small_tokenizer
+from tiny_models import gpt2, torch, transformers
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -100,6 +103,34 @@ def test_documents_are_scored_by_the_harness(lm: Any, folder: Path) -> None:
 def test_a_tokenizer_that_is_not_here_is_named() -> None:
     with pytest.raises(ValueError, match="tokenizer='nobody/nothing': pass the folder"):
         harness.open_tokenizer("nobody/nothing")
+
+
+@pytest.mark.slow
+def test_the_harness_runs_a_task(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By its own program: a task of one file, as in runs/harness.py."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    items = [Item("in New", (" York.", " Jersey"), 0), Item("as well", (" as", " in"), 1)]
+    made = script("harness").task(tmp_path, items, "</s>")
+    code = (
+        "import json, sys, supratok.runtimes.harness\n"
+        "from lm_eval.evaluator import simple_evaluate\n"
+        "task, folder = json.loads(sys.argv[1]), sys.argv[2]\n"
+        "found = simple_evaluate(model='supratok', model_args={'pretrained': folder}, tasks=[task],"
+        " device='cpu', batch_size=4, bootstrap_iters=0)\n"
+        "rows = sorted(found['samples'][task['task']], key=lambda row: row['doc_id'])\n"
+        "print(json.dumps([[pair[0] for pair in row['filtered_resps']] for row in rows]))\n"
+    )
+    command = [sys.executable, "-c", code, json.dumps(made), str(folder)]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr[-3000:]
+    found = [float(value) for row in json.loads(said.stdout.splitlines()[-1]) for value in row]
+    tokenizer = Tokenizer.load(folder)
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    pairs = [(item.context, ending) for item in items for ending in item.endings]
+    assert found == pytest.approx(supratok.logprobs(model, tokenizer, pairs, bos=[0]), abs=1e-4)
 
 
 @pytest.mark.slow

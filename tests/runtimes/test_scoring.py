@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import functools
 import math
+import random
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tiny_models import FOREIGN, Enumeration, gpt2, llama, narrow, tiny_tokenizer, used_ids
 
 import supratok
 from supratok import Tokenizer
 from supratok.runtimes import reading
+from supratok.runtimes.masks import Masks
 from supratok.runtimes.scoring import scores
+from texts import small_tokenizer
+from tiny_models import FOREIGN, Enumeration, gpt2, llama, narrow, tiny_tokenizer, torch, used_ids
 from vocabularies import RULES
 
 pytestmark = pytest.mark.usefixtures("one_thread")
@@ -133,3 +136,25 @@ def test_long_texts_lose_their_beginning() -> None:
     assert short == pytest.approx(same)
     with pytest.raises(ValueError, match="does not fit into the model's context"):
         supratok.logprob(model, tokenizer, "", prompt, context=20)
+
+
+def test_a_special_token_stays_whole() -> None:
+    """Its text spans the end of the prompt, whose last character is certain."""
+    tokenizer = small_tokenizer("merges", special_tokens=("<s>",))
+    model = gpt2(tokenizer)
+    with pytest.raises(ValueError, match=r"a special token spans the end of the prompt '\(\)<'"):
+        supratok.logprob(model, tokenizer, "()<", "s>", allow_special=True)
+    assert supratok.logprob(model, tokenizer, "()<", "s>") < 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_masks_are_those_of_the_tokenizer(rule: str) -> None:
+    """Also those that are kept by the last id, and behind ids that are not canonical."""
+    tokenizer = tiny_tokenizer(rule)
+    masks, rng = Masks(tokenizer), random.Random(0)
+    row = torch.zeros(tokenizer.vocab_size + 3)
+    for _ in range(400):
+        ids = rng.choices(used_ids(tokenizer), k=rng.randint(0, 5))
+        found = masks.after(ids, row)
+        assert found[: tokenizer.vocab_size].tolist() == tokenizer.next_mask(ids).tolist()
+        assert not found[tokenizer.vocab_size :].any()

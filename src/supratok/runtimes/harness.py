@@ -47,7 +47,8 @@ class SupratokLM(HFLM):
             raise ValueError(f"{pretrained}: exact scores are for causal language models alone")
         self._ours = open_tokenizer(options.get("tokenizer") or pretrained)
         self._canonical = canonical
-        self._start = self._ours.id_to_token(self.prefix_token_id) or ""
+        self._bos = [] if self.prefix_token_id is None else [self.prefix_token_id]
+        self._start = "".join(self._ours.id_to_token(id) or "" for id in self._bos)
 
     def loglikelihood(
         self, requests: list[Any], disable_tqdm: bool = False
@@ -99,8 +100,7 @@ class SupratokLM(HFLM):
 
     @property
     def _options(self) -> dict[str, Any]:
-        bos = [self.prefix_token_id]
-        return {"canonical": self._canonical, "bos": bos, "allow_special": True}
+        return {"canonical": self._canonical, "bos": self._bos, "allow_special": True}
 
     @property
     def _at_once(self) -> int:

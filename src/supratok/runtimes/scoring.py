@@ -89,10 +89,9 @@ def scores(
         some = texts[first : first + batch_size]
         prompts = [Prompt(tokenizer, text, allow_special) for text in some]
         joined = [
-            {more: tokenizer.covers(text + more, allow_special=allow_special)
-             for more in asked[text]}
-            for text in some
-        ]  # fmt: skip
+            {more: _joined(prompt, more, allow_special) for more in asked[prompt.text]}
+            for prompt in prompts
+        ]
         wanted = [
             (prompt, [*prompt.covers, *(cover for covers in mores.values() for cover in covers)])
             for prompt, mores in zip(prompts, joined, strict=True)
@@ -101,6 +100,18 @@ def scores(
         for text, mores, chances in zip(some, joined, read, strict=True):
             asked[text] = {more: _score(chances, covers) for more, covers in mores.items()}
     return [asked[prompt][continuation] for prompt, continuation in pairs]  # type: ignore[misc]
+
+
+def _joined(prompt: Prompt, more: str, allow_special: bool) -> list[Cover]:
+    """The covers of the joined text; they begin with the prompt's stable ids."""
+    covers = prompt.tokenizer.covers(prompt.text + more, allow_special=allow_special)
+    size = len(prompt.stable)
+    if any(cover.ids[:size] != prompt.stable for cover in covers):
+        raise ValueError(
+            f"a special token spans the end of the prompt {prompt.text[-40:]!r}: write it wholly"
+            " in the prompt or in the continuation"
+        )
+    return covers
 
 
 def _score(chances: Chances, joined: Sequence[Cover]) -> Score:
