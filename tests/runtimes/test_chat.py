@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tiny_models import gpt2, torch, transformers
 
 import supratok
 from supratok import Tokenizer
 from supratok.reference import boundaries as plain
 from texts import small_tokenizer
+from tiny_models import gpt2, torch, transformers
 from vocabularies import RULES, rule_of
 
 pytestmark = pytest.mark.usefixtures("one_thread")
