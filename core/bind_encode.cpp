@@ -37,24 +37,27 @@ void encode_long(const Coder& coder, nb::handle text, Write write) {
   if (pieces.broken()) view(text);  // Python's error
 }
 
-template <class Coder>
-Ids encode(const Coder& coder, nb::handle text) {
-  Ids ids;
+// Calls use(ids) with the GIL.
+template <class Coder, class Use>
+nb::object encode(const Coder& coder, nb::handle text, Use use) {
   if (is_long(text)) {
+    Ids ids;
     encode_long(coder, text, [&](std::span<const uint32_t> some, Unlocked&) {
       ids.insert(ids.end(), some.begin(), some.end());
     });
-    return ids;
+    return in_python([&] { return use(ids); });
   }
   const std::string_view all = view(text);
-  work_on(all.size(), [&] { coder.encode(all, ids); });
-  return ids;
+  Scratch<uint32_t, 6> ids(0);
+  ids.values.clear();
+  work_on(all.size(), [&] { coder.encode(all, ids.values); });
+  return in_python([&] { return use(ids.values); });
 }
 
-// The same as an array. The ids of a long text are written straight to its memory.
+// An array of the ids. Those of a long text are written straight to its memory.
 template <class Coder>
 nb::object encode_array(const Coder& coder, nb::handle text) {
-  if (!is_long(text)) return to_array(encode(coder, text));
+  if (!is_long(text)) return encode(coder, text, to_array);
   NewArray<int64_t> array(room_for(text));
   encode_long(coder, text, [&](std::span<const uint32_t> ids, Unlocked& released) {
     if (ids.size() > array.left()) released.locked([&] { array.grow(ids.size()); });
@@ -223,10 +226,7 @@ void def_encoding(nb::class_<Coder>& coder) {
   coder
       .def(
           "encode",
-          [](const Coder& self, const nb::str& text) {
-            const Ids ids = encode(self, text);
-            return in_python([&] { return to_list(ids); });
-          },
+          [](const Coder& self, const nb::str& text) { return encode(self, text, to_list); },
           "text"_a)
       .def(
           "encode_array",
