@@ -95,7 +95,6 @@ nb::object encode_batch(const Coder& coder, const Texts& texts, size_t threads, 
     guard.unlock();
     if (some.empty()) return;
     released.locked([&] {
-      const Uncollected uncollected;
       for (const auto& [first, all] : some)
         for (size_t i = 0; i < all.size(); ++i)
           set_result(results, first + i, arrays ? to_array(all[i]) : to_list(all[i]));

@@ -5,8 +5,9 @@
 
 namespace supratok {
 
-// While it lives, and its owner holds the GIL, Python looks for no garbage: a million new lists
-// would make it look a thousand times, and they hold nothing but numbers.
+// While it lives, and its owner holds the GIL, Python looks for no garbage. A million new lists
+// would make it look a thousand times, and they hold nothing but numbers. It looks when something
+// else is made.
 class Uncollected {
  public:
   Uncollected() : before_(PyGC_Disable()) {}
@@ -43,6 +44,7 @@ void work_on(size_t size, Work work) {
 }
 
 inline nb::object to_list(std::span<const uint32_t> ids) {
+  const Uncollected uncollected;
   nb::object list = nb::steal(PyList_New(static_cast<Py_ssize_t>(ids.size())));
   if (!list.is_valid()) throw nb::python_error();
   for (size_t i = 0; i < ids.size(); ++i) {

@@ -164,6 +164,18 @@ def test_a_batch_leaves_the_collector_as_it_was(
     assert gc.isenabled() == enabled
 
 
+def test_text_by_text_does_not_wake_the_collector(
+    tokenizer: Tokenizer, collecting: list[int]
+) -> None:
+    gc.collect()
+    collecting.clear()
+    all_ids = [tokenizer.encode("in New York") for _ in range(50_000)]
+    assert gc.isenabled() and len(collecting) <= 5
+    assert all(map(gc.is_tracked, all_ids))
+    made = [{0: place} for place in range(1000)]  # other objects do
+    assert collecting and len(made) == 1000
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_lists_and_arrays_agree(tokenizer: Tokenizer, text: str) -> None:
     ids = tokenizer.encode(text)
