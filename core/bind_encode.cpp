@@ -42,6 +42,7 @@ template <class Coder, class Use>
 nb::object encode(const Coder& coder, nb::handle text, Use use) {
   if (is_long(text)) {
     Ids ids;
+    ids.reserve(room_for(text));
     encode_long(coder, text, [&](std::span<const uint32_t> some, Unlocked&) {
       ids.insert(ids.end(), some.begin(), some.end());
     });
