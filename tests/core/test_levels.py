@@ -70,7 +70,7 @@ def test_two_levels_are_the_rule(seed: int) -> None:
 
 
 def test_parts_of_every_size_are_found() -> None:
-    """A part is looked up by its first 8 bytes, its first 16, or its hash."""
+    """A part is looked up by its bytes, up to 16 of them, or by its hash."""
     chars = "ab "
     entries = list(chars)
     for size in range(2, 40):
