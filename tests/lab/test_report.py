@@ -29,6 +29,7 @@ from supratok.lab.baselines import BASELINES
 from supratok.lab.report import style
 from supratok.lab.report.page import Section, find, page
 from supratok.lab.report.tables import Table, best, figure, read
+from supratok.pages import look
 from supratok.recipe import PRESETS
 
 pytest.importorskip("matplotlib")
@@ -183,15 +184,15 @@ def test_pictures(name: str) -> None:
 
 def test_a_tokenizer_looks_the_same_in_every_picture() -> None:
     """And unlike any other: by its marker and dashes too, for black and white."""
-    assert {*PRESETS, *BASELINES} == set(style.TOKENIZERS)
-    every = style.styles(style.TOKENIZERS)
+    assert {*PRESETS, *BASELINES} == set(look.TOKENIZERS)
+    every = style.styles(look.TOKENIZERS)
     assert style.styles(["other", "SuperBPE"])["SuperBPE"] == every["SuperBPE"]
     looks = [str((look["color"], look["marker"])) for look in every.values()]
     uncoloured = [str((look["marker"], look["linestyle"])) for look in every.values()]
     assert len(set(looks)) == len(set(uncoloured)) == len(every)
     mixed = style.styles(["validation", "dense", "test", "the paper"], paper=["the paper"])
     assert len({str(look) for look in mixed.values()}) == 4
-    assert mixed["the paper"]["markerfacecolor"] == style.GROUND
+    assert mixed["the paper"]["markerfacecolor"] == look.GROUND
 
 
 def test_what_a_person_has_set_does_not_change_pictures() -> None:
@@ -228,8 +229,8 @@ def contrast(*colours: NDArray[np.float64]) -> float:
 
 
 def test_contrast() -> None:
-    white = channels(style.GROUND)
-    for light in map(channels, (*style.COLOURS, style.INK, style.MUTED)):
+    white = channels(look.GROUND)
+    for light in map(channels, (*look.COLOURS, look.INK, look.MUTED)):
         assert contrast(light, white) >= 4.5
         assert contrast(in_the_dark(light), in_the_dark(white)) >= 4.5
     text = page([Section(example(), [])])
@@ -238,7 +239,7 @@ def test_contrast() -> None:
         for ink in ("ink", "muted", "link"):
             for ground in ("ground", "tint", "paper"):
                 assert contrast(tones[ink], tones[ground]) >= 4.5, (ink, ground)
-    assert re.findall(r"--ground: (#\w+);", text) == [style.GROUND, "#16181b"]
+    assert re.findall(r"--ground: (#\w+);", text) == [look.GROUND, "#16181b"]
 
 
 # --- The page

@@ -23,8 +23,8 @@ from ..lab.report.tables import FILES as FILES_OF_TABLES
 from ..lab.report.tables import Table
 from ..recipe import PRESETS
 from .common import FILES, corpus_files, files_in
+from .draw import new_console, new_table, print_table
 from .estimate import FACTOR, count, note, rough_size, rough_time, warn_of_memory
-from .show import new_console, new_table, print_table
 
 DEFAULT = ("BPE-Bytes-GPT4o", "SuperBPE", "default", "dense")
 

@@ -31,7 +31,7 @@ from .common import (
     print_line,
     reading_of,
 )
-from .show import new_console, new_table, print_table
+from .draw import new_console, new_table, print_table
 
 NOTES = (
     "A cut divides a text into a prompt and what follows. Inside a token: the encoding of the whole"

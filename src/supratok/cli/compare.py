@@ -24,7 +24,7 @@ from .common import (
     reading_of,
 )
 from .count import facts_of
-from .show import coloured, new_console, new_table, print_table, ratio
+from .draw import coloured, new_console, new_table, print_table, ratio
 
 _SAMPLE = 300  # characters of a sampled line
 _COLUMNS = (

@@ -62,7 +62,7 @@ def facts_of(row: Measure) -> dict[str, Any]:
 
 
 def _show(rows: list[Measure]) -> None:
-    from .show import new_console, new_table, print_table, ratio
+    from .draw import new_console, new_table, print_table, ratio
 
     table = new_table("file", "tokens", "characters", "characters/token", "bytes/token")
     for row in rows:

@@ -16,13 +16,14 @@ from ..common.packages import package
 from ..common.text import visible
 from ..corpus.curate import BINS, STEPS
 from ..lab.report import style
+from ..pages import look
 from .common import check_writable
-from .show import new_console, new_table
+from .draw import new_console, new_table
 
 HEIGHT = 8  # rows of the histogram in the terminal
 MOST_BITS = 42  # the entropy of a pair of characters is lower; a threshold above is not drawn
 STYLES = ("red", "yellow", "green")
-COLOURS = [style.COLOURS[place] for place in (1, 0, 2)]
+COLOURS = [look.COLOURS[place] for place in (1, 0, 2)]
 
 
 # --- The terminal ----------------------------------------------------------------------------
@@ -135,7 +136,7 @@ def draw(facts: Mapping[str, Any], name: str, path: Path) -> None:
         _draw_bars(axes, facts)
         _draw_thresholds(axes, facts)
         title, summary = visible(name), _summary(facts)
-        axes.set_title(f"{title}: {summary}", color=style.INK, pad=22)
+        axes.set_title(f"{title}: {summary}", color=look.INK, pad=22)
         axes.set_xlabel("entropy of character bigrams, bits")
         axes.set_ylabel(f"documents per {1 / STEPS:g} bit (pale: dropped)")
         axes.yaxis.set_major_formatter("{x:,.0f}")
@@ -169,10 +170,10 @@ def _draw_bars(axes: Any, facts: Mapping[str, Any]) -> None:
 def _draw_thresholds(axes: Any, facts: Mapping[str, Any]) -> None:
     for name in ("low", "high"):
         if facts[name] <= MOST_BITS:
-            axes.axvline(facts[name], color=style.MUTED, linewidth=1, linestyle="--")
+            axes.axvline(facts[name], color=look.MUTED, linewidth=1, linestyle="--")
             axes.text(
                 facts[name], 1.01, f"{facts[name]:.4g}", transform=axes.get_xaxis_transform(),
-                color=style.MUTED, ha="center",
+                color=look.MUTED, ha="center",
             )  # fmt: skip
 
 

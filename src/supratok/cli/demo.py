@@ -32,7 +32,7 @@ from rich.text import Text
 from .. import Recipe, Tokenizer, train
 from ..common import _core
 from .demo_text import Prose, read
-from .show import coloured, new_table, print_table
+from .draw import coloured, new_table, print_table
 
 SENTENCE = (
     "If the file does not exist, an exception is raised; otherwise the contents of the file are"

@@ -18,7 +18,7 @@ from ..formats.listing import Roles
 from ..tokenizer import Tokenizer
 from ..tokenizer.file import FILE
 from .common import TOKENIZER, files_in, print_line
-from .show import new_console
+from .draw import new_console
 from .verify import show_verification
 
 NOTES = (

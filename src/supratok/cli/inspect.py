@@ -28,7 +28,7 @@ from .common import (
     reading_of,
     write_output,
 )
-from .show import new_console, new_table, print_table, quoted
+from .draw import new_console, new_table, print_table, quoted
 from .summary import summary_of
 
 Usage = NDArray[np.int64]  # by id, how often a text uses it

@@ -27,7 +27,7 @@ from ..learn.seeds import Phrase
 from ..recipe import Recipe, Seeds
 from ..tokenizer import usable_threads
 from .common import add_corpus_arguments, check_writable, paths, print_left_out, reading_of
-from .show import new_console, new_table, print_table, quoted
+from .draw import new_console, new_table, print_table, quoted
 
 _TOP = 50
 _COLUMNS = ("phrase", "words", "count", "pmi", "npmi", "gain", "worth")

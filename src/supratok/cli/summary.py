@@ -15,7 +15,7 @@ from typing import Any
 from ..common import _core
 from ..tokenizer import Token, Tokenizer
 from ..train import shortfall
-from .show import quoted
+from .draw import quoted
 
 Facts = Mapping[str, Any]
 

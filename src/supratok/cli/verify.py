@@ -19,7 +19,7 @@ from rich.table import Table
 from ..corpus import open_corpus
 from ..formats.verify import NAMES, Verification, verify
 from .common import FILES, add_reading_arguments, print_left_out, print_line, reading_of
-from .show import new_console, new_table, print_table
+from .draw import new_console, new_table, print_table
 
 NOTES = (
     "It checks the programs that are installed; the extra verify has all of them, and `supratok"

@@ -24,6 +24,7 @@ EXTRAS = {
     "export": "export to SentencePiece and to llama.cpp (GGUF), graft, import of .model files",
     "verify": "verify with the programs that read an export: transformers, llama.cpp and others",
     "extend": "extend: new tokens for a Hugging Face tokenizer",
+    "play": "the playground, and pages to send around (show --html, inspect --html)",
     "lab": "bench and report: baselines, tables and pictures; curate --picture",
     "lm": "tune, and training language models (supratok.lab.lm)",
 }

@@ -17,7 +17,7 @@ from ..common.text import visible
 from .token import Piece
 
 # By the birth of a token: its letter, its colour and its meaning.
-_BIRTHS = {
+BIRTHS = {
     "byte": ("b", "128,128,128", "one byte of a character outside the alphabet"),
     "alphabet": ("a", "150,150,60", "one character"),
     "traditional": ("t", "60,130,220", "merged inside a word"),
@@ -28,7 +28,7 @@ _BIRTHS = {
     "special": ("s", "220,60,60", "a special token"),
     "always": ("c", "160,90,60", "cut out of the text first"),
 }
-_OTHER = ("?", "128,128,128", "of another origin")
+OTHER = ("?", "128,128,128", "of another origin")
 _MOST = 5_000  # tokens drawn: a browser is slow with more
 _SIGNS = str.maketrans({" ": "·", "\t": "→\t", "\n": "⏎\n"})  # what a blank looks like
 _STYLE = """\
@@ -56,7 +56,7 @@ def tokens_html(pieces: Sequence[Piece]) -> str:
     """HTML of a tokenization: each token in the colour and with the letter of the pass that made
     it; its id, place and parts in the text that a mouse brings up."""
     counts = Counter(piece.born for piece in pieces)
-    births = [*(name for name in _BIRTHS if name in counts), *sorted(counts.keys() - _BIRTHS)]
+    births = [*(name for name in BIRTHS if name in counts), *sorted(counts.keys() - BIRTHS)]
     tokens = "".join(map(_token, pieces[:_MOST]))
     more = len(pieces) - _MOST
     rest = f" and {more:,} more tokens" if more > 0 else ""
@@ -85,20 +85,20 @@ def _visible_blanks(text: str) -> str:
 
 
 def _legend(born: str, count: int) -> str:
-    meaning = html.escape(f"{visible(born)}, {_BIRTHS.get(born, _OTHER)[2]}")
+    meaning = html.escape(f"{visible(born)}, {BIRTHS.get(born, OTHER)[2]}")
     return f'{count:,} <span class="{_class(born)}">{_letter(born)}</span> {meaning}'
 
 
 def _letter(born: str) -> str:
-    return _BIRTHS.get(born, _OTHER)[0]
+    return BIRTHS.get(born, OTHER)[0]
 
 
 def _class(born: str) -> str:
-    return f"supratok-{born if born in _BIRTHS else 'other'}"
+    return f"supratok-{born if born in BIRTHS else 'other'}"
 
 
 def _colour(born: str) -> str:
-    colour = _BIRTHS.get(born, _OTHER)[1]
+    colour = BIRTHS.get(born, OTHER)[1]
     return (
         f".supratok-show .{_class(born)}"
         f"{{background:rgba({colour},.25);border-color:rgba({colour},.8)}}\n"

@@ -11,11 +11,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...common.packages import package
+from ...pages.look import GROUND, INK, MUTED, TOKENIZERS
 from .style import (
-    GROUND,
-    INK,
-    MUTED,
-    TOKENIZERS,
     Styles,
     add_legend,
     house_style,

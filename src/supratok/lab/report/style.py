@@ -21,21 +21,13 @@ from typing import Any
 
 from ...common.packages import package
 from ...common.text import visible
+from ...pages.look import FAINT, GROUND, INK, MUTED, colour, places
 
 WIDTH = 500  # points; a telephone shows two thirds of that, and the letters can still be read
-GROUND, INK, MUTED, FAINT = "#ffffff", "#1d2024", "#565b63", "#dcdfe3"
 
-# Each colour has a contrast of 4.5 to 1 or more on white, and on the dark page, which inverts it.
-COLOURS = ("#0b5cad", "#b3460b", "#1a7340", "#7b3fa0", "#755a00", "#0a6f78", "#b0246b", "#6b4f3f")
 MARKERS = "osD^vPX*h"
 DASHES = ((0, (6, 1.5)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1.2)), (0, (1, 1)), (0, (9, 1.5, 3, 1.5)))
-# The place of a tokenizer decides its colour, marker and dashes. Ours are first, with solid lines.
-TOKENIZERS = (
-    "dense", "default", "paper", "SuperBPE", "BPE-Standard", "BPE-Bytes-GPT4o",
-    "SuperBPE-Documents", "SP-BPE-CrossBoundary", "BoundlessBPE", "WordPiece-BERT",
-    "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD",
-)  # fmt: skip
-_OURS = 3
+_OURS = 3  # of the tokenizers of `look.py` have solid lines
 
 HOUSE = {
     "svg.fonttype": "none", "svg.hashsalt": "supratok", "text.parse_math": False,
@@ -91,20 +83,19 @@ def styles(names: Iterable[str], paper: Collection[str] = ()) -> Styles:
     """How to plot each name. The paper's figures are grey, dashed and hollow; a name that is no
     tokenizer takes the first style that no other name of the picture has."""
     names = list(names)
-    known = {name: TOKENIZERS.index(name) for name in names if name in TOKENIZERS}
-    free = (place for place in itertools.count() if place not in known.values())
+    numbered = places(name for name in names if name not in paper)
     papers = itertools.count()
     return {
         name: _style(next(papers), MUTED, GROUND, (0, (4, 3)))
         if name in paper
-        else _numbered(known[name] if name in known else next(free))
+        else _numbered(numbered[name])
         for name in names
     }
 
 
 def _numbered(place: int) -> dict[str, Any]:
-    colour = COLOURS[place % len(COLOURS)]
-    return _style(place, colour, colour, "-" if place < _OURS else DASHES[place % len(DASHES)])
+    own = colour(place)
+    return _style(place, own, own, "-" if place < _OURS else DASHES[place % len(DASHES)])
 
 
 def _style(place: int, colour: str, face: str, dashes: Any) -> dict[str, Any]:

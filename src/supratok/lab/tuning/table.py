@@ -12,9 +12,10 @@ from pathlib import Path
 
 from ...common.files import write_whole
 from ...common.packages import package
+from ...pages.look import INK
 from ..measure.rows import cpu_model
 from ..report.pictures import bars
-from ..report.style import INK, add_legend, house_style, new_figure, styles, svg
+from ..report.style import add_legend, house_style, new_figure, styles, svg
 from ..report.tables import NOTHING, Table
 from .measure import REFERENCE, Setting, read_reference
 from .score import Measured, terms

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from supratok.cli.show import new_table, print_table
+from supratok.cli.draw import new_table, print_table
 
 HEAD = ("tokenizer", "vocabulary", "tokens", "characters/token", "lossless")
 ROWS: list[tuple[str, ...]] = [
