@@ -23,7 +23,9 @@ random model of the same shape.
 from __future__ import annotations
 
 import bisect
+import itertools
 import json
+import math
 import random
 import statistics
 import time
@@ -35,6 +37,7 @@ import numpy as np
 import torch
 import transformers
 import zstandard
+from numpy.typing import NDArray
 
 import supratok
 from rows import claim, command, located, options, write_table
@@ -50,7 +53,11 @@ from supratok.runtimes.scoring import scores
 HELLASWAG = "test/hellaswag/hellaswag_val.jsonl.zst"
 LAMBADA = "test/lambada/lambada.jsonl.zst"
 SUPERBPE = "tokenizers/superbpe_200k_t80K.tokenizer.json.zst"
-ACCURACY = ["task", "way", "items", "right", "95%", "less than exact", "95%", "p"]
+ACCURACY = [
+    "task", "way", "items", "right", "95%", "less than exact", "95%", "p",
+    "bits of the right ending", "more than exact", "95%",
+]  # fmt: skip
+Bits = dict[str, NDArray[np.float64]]  # by way: of the right ending of each item
 COST = [
     "vocabulary", "prompts", "number", "covers", "more positions", "p95", "max",
     "plain, ms", "begin, ms", "exact, ms", "times",
@@ -79,8 +86,8 @@ def main(arguments: list[str] | None = None) -> None:
         f" {torch.__version__}; intervals by bootstrap over items, p by McNemar's test",
         command("prompts", arguments),
     ]
-    lines = accuracy_lines("HellaSwag, by characters", ways.hellaswag(items))
-    lines += accuracy_lines("LAMBADA, greedy", ways.lambada(pairs))
+    lines = accuracy_lines("HellaSwag, by characters", *ways.hellaswag(items))
+    lines += accuracy_lines("LAMBADA, greedy", *ways.lambada(pairs))
     table = Table("Accuracy at prompt boundaries", claim(__doc__), ACCURACY, lines, notes)
     write_table(_folder(args.out / "accuracy"), table)
     lines = costs("ours", model, ways.tokenizer, items, args.timed)
@@ -106,23 +113,19 @@ class Ways:
         self.start = start_of_text(model, tokenizer, None)
         self.room = int(model.config.max_position_embeddings)
 
-    def hellaswag(self, items: Sequence[Item]) -> dict[str, Right]:
-        """By way: whether each item's likeliest ending, by its score per character, is right."""
-        flat = [(item.context, ending) for item in items for ending in item.endings]
-        exact = scores(self.model, self.tokenizer, flat, batch_size=self.batch, context=self.room)
-        found = {"exact": [score.logprob for score in exact]}
-        encode = self.tokenizer.encode
-        cuts: dict[str, Callable[[str, str], tuple[list[int], list[int]]]] = {
-            "one token back": self._one_back,
-            "cut by count": lambda one, two: _by_count(encode(one), encode(one + two)),
-            "nothing": lambda one, two: (encode(one), encode(two)),
-        }
-        for way, cut in cuts.items():
-            found[way] = self._given([cut(*pair) for pair in flat])
-        return {way: _chosen(items, values) for way, values in found.items()}
+    def hellaswag(self, items: Sequence[Item]) -> tuple[dict[str, Right], Bits]:
+        """By way: whether each item's likeliest ending, by its score per character, is right; and
+        the bits of the right one."""
+        found = self._scores([(item.context, end) for item in items for end in item.endings])
+        firsts = itertools.accumulate((len(item.endings) for item in items[:-1]), initial=0)
+        places = [first + item.label for first, item in zip(firsts, items, strict=True)]
+        bits = {way: [values[place] for place in places] for way, values in found.items()}
+        right = {way: _chosen(items, values) for way, values in found.items()}
+        return right, _in_bits(bits)
 
-    def lambada(self, pairs: Sequence[tuple[str, str]]) -> dict[str, Right]:
-        """By way: whether what is written without sampling begins with the last word."""
+    def lambada(self, pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, Right], Bits]:
+        """By way: whether what is written without sampling begins with the last word, and the bits
+        of that word."""
         exact = scores(self.model, self.tokenizer, pairs, batch_size=self.batch, context=self.room)
         texts = [context for context, _ in pairs]
         plain = [self.tokenizer.encode(text) for text in texts]
@@ -132,7 +135,20 @@ class Ways:
             right[way] = [
                 text.startswith(word) for text, (_, word) in zip(found, pairs, strict=True)
             ]
-        return {way: np.array(values, dtype=np.bool_) for way, values in right.items()}
+        bits = _in_bits(self._scores(pairs))
+        return {way: np.array(values, dtype=np.bool_) for way, values in right.items()}, bits
+
+    def _scores(self, pairs: Sequence[tuple[str, str]]) -> dict[str, list[float]]:
+        """By way: the log-probability of each ending behind its context."""
+        exact = scores(self.model, self.tokenizer, pairs, batch_size=self.batch, context=self.room)
+        encode = self.tokenizer.encode
+        cuts: dict[str, Callable[[str, str], tuple[list[int], list[int]]]] = {
+            "one token back": self._one_back,
+            "cut by count": lambda one, two: _by_count(encode(one), encode(one + two)),
+            "nothing": lambda one, two: (encode(one), encode(two)),
+        }
+        given = {way: self._given([cut(*pair) for pair in pairs]) for way, cut in cuts.items()}
+        return {"exact": [score.logprob for score in exact], **given}
 
     def _one_back(self, context: str, ending: str) -> tuple[list[int], list[int]]:
         ids = self.tokenizer.encode(context)
@@ -234,20 +250,41 @@ def _chosen(items: Sequence[Item], values: Sequence[float]) -> Right:
     return np.array(right, dtype=np.bool_)
 
 
-def accuracy_lines(task: str, ways: dict[str, Right]) -> list[list[str]]:
-    lines, exact = [], ways["exact"]
-    for way, right in ways.items():
-        low, high = interval(right, np.ones(len(right)))
-        line = [task, way, f"{len(right):,}", f"{right.mean():.2%}", f"{low:.2%} to {high:.2%}"]
-        if way == "exact":
-            lines.append([*line, *[NOTHING] * 3])
-            continue
-        found = compared(exact, right)
-        low, high = found.interval
-        lines.append(
-            [*line, f"{found.difference:+.2%}", f"{low:+.2%} to {high:+.2%}", f"{found.p:.3f}"]
-        )
+def _in_bits(found: dict[str, list[float]]) -> Bits:
+    return {way: -np.array(values) / math.log(2) for way, values in found.items()}
+
+
+def accuracy_lines(task: str, ways: dict[str, Right], bits: Bits) -> list[list[str]]:
+    """A line for each way: how many are right, and the mean bits of the right endings."""
+    lines = []
+    for way in bits:
+        size = len(bits[way])
+        cells = _right_cells(ways, way) if way in ways else [NOTHING] * 5
+        lines.append([task, way, f"{size:,}", *cells, *_bit_cells(bits, way)])
     return lines
+
+
+def _right_cells(ways: dict[str, Right], way: str) -> list[str]:
+    right, exact = ways[way], ways["exact"]
+    low, high = interval(right, np.ones(len(right)))
+    cells = [f"{right.mean():.2%}", f"{low:.2%} to {high:.2%}"]
+    if way == "exact":
+        return [*cells, *[NOTHING] * 3]
+    found = compared(exact, right)
+    low, high = found.interval
+    return [*cells, f"{found.difference:+.2%}", f"{low:+.2%} to {high:+.2%}", f"{found.p:.3f}"]
+
+
+def _bit_cells(bits: Bits, way: str) -> list[str]:
+    """One token back has no bits of the ending: it scores the end of the prompt with it."""
+    if way == "one token back":
+        return [NOTHING] * 3
+    mean = f"{bits[way].mean():.3f}"
+    if way == "exact":
+        return [mean, NOTHING, NOTHING]
+    more = bits[way] - bits["exact"]
+    low, high = interval(more, np.ones(len(more)))
+    return [mean, f"{more.mean():+.3f}", f"{low:+.3f} to {high:+.3f}"]
 
 
 # --- Cost

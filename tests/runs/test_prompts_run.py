@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,15 @@ def test_the_tables(tmp_path: Path) -> None:
     given += ["--lambada", str(tmp_path / "lambada"), "--superbpe", str(tmp_path / "superbpe")]
     script("prompts").main([*given, "--out", str(tmp_path / "out")])
     lines = read(tmp_path / "out" / "accuracy").lines
-    assert [line[1] for line in lines] == [
-        "exact", "one token back", "cut by count", "nothing", "exact", "one token back", "nothing",
-    ]  # fmt: skip
-    assert [line[2] for line in lines] == ["4"] * 4 + ["3"] * 3
+    ways = ["exact", "one token back", "cut by count", "nothing"]
+    assert [line[1] for line in lines] == ways * 2
+    assert [line[2] for line in lines] == ["4"] * 4 + ["3"] * 4
+    assert [line[3] == "-" for line in lines] == [False] * 6 + [True, False]
+    assert [line[8] == "-" for line in lines] == [False, True, False, False] * 2
+    tokenizer = supratok.Tokenizer.load(tmp_path / "m")
+    model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "m")
+    found = supratok.logprob(model, tokenizer, "The cat sat on the", " mat")
+    assert float(lines[4][8]) == pytest.approx(-found / math.log(2), abs=1e-3)
     lines = read(tmp_path / "out" / "cost").lines
     assert [line[0] for line in lines] == ["ours", "ours", "SuperBPE, 80k", "SuperBPE, 80k"]
     assert all(float(line[7]) > 0 and float(line[8]) > 0 for line in lines)
