@@ -105,6 +105,7 @@ def test_presets() -> None:
     careful = Boundaries.careful()
     assert not (careful.cross_sentence or careful.cross_colon or careful.numbers_in_phrases)
     assert {name: make(5000) for name, make in PRESETS.items()} == {
+        "light": Recipe(vocab_size=5000, phrase_price=10.0),
         "default": Recipe(vocab_size=5000),
         "paper": Recipe.paper(5000),
         "dense": Recipe.dense(5000),
@@ -183,7 +184,7 @@ def test_a_table_changes_single_values_of_its_component() -> None:
     [
         ("vocab_size = '5000'", "vocab_size='5000': must be a whole number"),
         ("vocab_size = 100", "vocab_size=100: must be a number of at least 257"),
-        ("vocab_size = 5000\npreset = 'papre'", "preset='papre': choose one of default, paper"),
+        ("vocab_size = 5000\npreset = 'papre'", "preset='papre': choose one of light, default"),
         ("vocab_size = 5000\npreset = 3", "preset=3: choose one of"),
         ("vocab_size = 5000\nvocab = 3", "unknown Recipe option 'vocab'; known are vocab_size"),
         ("vocab_size = 5000\n[seeds]\nminimum = 3", r"\[seeds\] unknown Seeds option 'minimum'"),

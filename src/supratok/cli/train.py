@@ -39,8 +39,9 @@ _LONG = 1 << 30
 
 _PRESETS = """start from this recipe. "default" is for training models: it encodes by merges, as BPE
 does, and learns phrases that ten documents share. "dense" finds the fewest tokens, also on small
-corpora; training takes about four times as long, and models find its rare phrases harder. "paper"
-is the method of the paper. docs/choosing.md has figures (default: default)"""
+corpora; training takes about four times as long, and models find its rare phrases harder. "light"
+learns only the phrases that pay most, which models find easiest. "paper" is the method of the
+paper. docs/choosing.md has figures (default: default)"""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
