@@ -69,6 +69,7 @@ def _tokenize(args: argparse.Namespace) -> Needs:
 def _tune(args: argparse.Namespace) -> Needs:
     yield from (("lm", name) for name in ("torch", "optuna", "filelock", "tokenizers"))
     yield "lm", "matplotlib"  # pictures of the search
+    yield "lm", "jinja2"  # the report
 
 
 _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
