@@ -57,6 +57,11 @@ def _graft(args: argparse.Namespace) -> Needs:
     yield "export", "gguf"
 
 
+def _inspect(args: argparse.Namespace) -> Needs:
+    if args.html is not None:
+        yield "play", "jinja2"
+
+
 def _report(args: argparse.Namespace) -> Needs:
     yield "lab", "jinja2"
 
@@ -78,6 +83,7 @@ _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
     "export": _export,
     "extend": _extend,
     "graft": _graft,
+    "inspect": _inspect,
     "report": _report,
     "tokenize": _tokenize,
     "tune": _tune,
