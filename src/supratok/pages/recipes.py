@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ..recipe import PRESETS, Recipe
 
-ABSENT = "-"  # the value of a component that is off
+ABSENT = "-"  # a value of a component that the preset has not
 
 
 class Change(NamedTuple):
@@ -24,18 +24,18 @@ class Change(NamedTuple):
 
 def nearest(recipe: Recipe) -> tuple[str, list[Change]]:
     """The preset that differs in the fewest values at the same size, and those values; of presets
-    that differ alike, the first."""
+    that differ alike, the first. A component that only one of them has is one value."""
     own = listed(recipe)
     found = {
         name: _changes(listed(preset(recipe.vocab_size)), own) for name, preset in PRESETS.items()
     }
-    name = min(found, key=lambda name: len(found[name]))
+    name = min(found, key=lambda name: sum(one.preset != ABSENT for one in found[name]))
     return name, found[name]
 
 
 def _changes(preset: Mapping[str, str], own: Mapping[str, str]) -> list[Change]:
-    names = dict.fromkeys([*own, *preset])
-    pairs = (Change(name, preset.get(name, ABSENT), own.get(name, ABSENT)) for name in names)
+    """What differs, in the order of the recipe; no values of a component that is off here."""
+    pairs = (Change(name, preset.get(name, ABSENT), value) for name, value in own.items())
     return [change for change in pairs if change.preset != change.own]
 
 
