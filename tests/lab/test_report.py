@@ -463,7 +463,8 @@ def test_without_tokenizers_or_a_direction_there_are_no_bars() -> None:
     (tile,) = tiles(example(), {})  # at 100k both are alike
     assert (tile.place, tile.name, tile.group) == (None, "row ours", "50k")
     plain = replace(bench(), higher=[], lower=[])
-    assert tiles(plain, letters([plain])) == charts(plain, letters([plain])) == []
+    assert tiles(plain, letters([plain])) == []
+    assert charts(plain, letters([plain])) == []
     below = replace(
         bench(), lines=[["1", "dense", "-0.5", "1"], ["1", "paper", "2", "1"]], aside=[]
     )
