@@ -62,7 +62,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         "--toml", action="store_true", help="print the recipe for `train --recipe` and no more"
     )
     shown.add_argument(
-        "--html", type=Path, metavar="PAGE", help="write a page to send around, such as my.html"
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="write a page to send around, such as my.html (default: tables)",
     )
 
 
