@@ -6,6 +6,10 @@ import os
 import pytest
 from hypothesis import settings
 
+from browser import chromium, page_of
+
+__all__ = ["chromium", "page_of"]  # fixtures
+
 # The core reports what it leaks at exit, for tests alone. It reads this when it loads.
 os.environ["SUPRATOK_LEAK_WARNINGS"] = "1"
 

@@ -91,6 +91,8 @@ def test_rough_figures() -> None:
         ("optuna", ["tune", "FILE", "--out", "OUT"]),
         ("torch", ["tune", "FILE", "--out", "OUT"]),
         ("jinja2", ["report", "FILE", "--out", "OUT"]),
+        ("jinja2", ["tune", "FILE", "--out", "OUT"]),
+        ("jinja2", ["inspect", "FILE", "--html", "OUT"]),
         ("tokenizers", ["extend", "FILE", "--base", "FILE", "--add", "5", "--out", "OUT"]),
         ("gguf", ["graft", "FILE", "FILE", "--out", "OUT"]),
         ("gguf", ["export", "FILE", "OUT", "--format", "gguf"]),

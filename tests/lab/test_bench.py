@@ -50,7 +50,14 @@ def test_the_command(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture
     assert table.aside == [1, 4]  # it loses text
     assert [line[12][:3] for line in table.lines[:3]] == ["yes", "no:", "yes"]
     assert table.lines[0][4] == "-" and table.lines[2][4].endswith("%")
-    assert "data:image/svg+xml" in (out / "report.html").read_text(encoding="utf-8")
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "data:image/svg+xml" in report
+    for letter, name in zip("FEB", names, strict=True):
+        assert f">{letter}</span>&nbsp;<bdi>{name}</bdi>" in report
+    best = max((line for line in table.lines[3:] if line[1] != names[1]), key=lambda line: line[2])
+    assert (
+        table.claim.startswith(f"At 700 tokens, {best[1]} ") and f" {best[2]} char" in table.claim
+    )
     assert main([*command, *names]) == 0  # nothing is trained again
     said = capsys.readouterr()
     assert "0 rows to compute, 6 finished" in said.err and "..." not in said.err

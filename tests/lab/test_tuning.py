@@ -182,6 +182,7 @@ def test_a_study_goes_on_and_can_be_repeated(
     assert main(command(corpus, stopped, 2)) == 0
     said = capsys.readouterr()
     assert "trials" in said.err and "best" in said.err and "recipe.toml" in said.err
+    assert f"{stopped / 'report.html'}: open it in a browser" in said.err
     study = open_study(stopped)
     study.ask()  # as a run leaves it that was killed
     assert main(command(corpus, stopped, 7)) == 0
@@ -205,6 +206,11 @@ def _check_outcome(folder: Path, trials: list[Trial], said: str) -> None:
     assert sorted(table.lines[place][0] for place in table.aside) == sorted(pruned)
     for name in table.pictures:
         assert (folder / name).read_text(encoding="utf-8").startswith("<svg")
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert report.count("<img ") == len(table.pictures) > 0
+    assert f"<bdi>{won.score:.4f}</bdi>" in report.partition("<table>")[0]  # it leads
+    assert f"<bdi>vocab_size = {won.values['vocab_size']}</bdi>" in report
+    assert "<code>crossover</code></th><td><strong>1</strong></td><td>parity</td>" in report
     recipe = Recipe.from_toml(folder / "recipe.toml")
     assert recipe == recipe_of("default", won.values)
     for trial in trials:

@@ -3,6 +3,7 @@
 supratok inspect my.json
 supratok inspect my.json --corpus book.txt --top 30
 supratok inspect my.json --toml > recipe.toml
+supratok inspect my.json --corpus book.txt --html my.html
 """
 
 from __future__ import annotations
@@ -10,18 +11,23 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..common import _core
+from ..common.files import write_whole
 from ..corpus import open_corpus
 from ..tokenizer import Tokenizer
 from ..tokenizer.inputs import naming
 from .common import (
     TOKENIZER,
     add_reading_arguments,
+    check_writable,
+    corpus_files,
+    output_name,
     paths,
     print_left_out,
     print_line,
@@ -29,9 +35,8 @@ from .common import (
     write_output,
 )
 from .draw import new_console, new_table, print_table, quoted
+from .inspect_facts import Usage, describe
 from .summary import summary_of
-
-Usage = NDArray[np.int64]  # by id, how often a text uses it
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -56,73 +61,60 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     shown.add_argument(
         "--toml", action="store_true", help="print the recipe for `train --recipe` and no more"
     )
+    shown.add_argument(
+        "--html",
+        type=Path,
+        metavar="PAGE",
+        help="write a page to send around, such as my.html (default: tables)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
+    if args.html is not None:
+        check_writable(args.html, _read(args), "--html")
     tokenizer = Tokenizer.load(args.tokenizer)
     if args.toml:
         write_output(tokenizer.recipe.to_toml().encode())
         return
-    usage = _usage(tokenizer, args) if args.corpus else None
+    usage, characters = _usage(tokenizer, args) if args.corpus else (None, 0)
     with naming(args.tokenizer):  # the report of a damaged file may hold anything
-        facts = describe(tokenizer, usage, max(args.top, 0))
-        if args.json:
+        facts = describe(tokenizer, usage, max(args.top, 0), characters)
+        if args.html is not None:
+            page = _page(tokenizer, facts, args)
+        elif args.json:
             print_line(json.dumps({"tokenizer": args.tokenizer, **facts}))
         else:
             _show(facts, tokenizer)
+    if args.html is not None:
+        write_whole(args.html, page)
+        print(f"{output_name(args.html)}: open it in a browser, or send it", file=sys.stderr)
 
 
-def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> Usage:
-    """How often the files of --corpus use each id, counted a few documents at a time."""
-    usage = np.zeros(tokenizer.vocab_size, dtype=np.int64)
+def _read(args: argparse.Namespace) -> Iterator[str]:
+    yield args.tokenizer
+    yield from corpus_files(args.corpus or [])
+
+
+def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> tuple[Usage, int]:
+    """How often the files of --corpus use each id, counted a few documents at a time, and their
+    characters."""
+    usage, characters = np.zeros(tokenizer.vocab_size, dtype=np.int64), 0
     with open_corpus(paths(args.corpus), **reading_of(args)) as corpus:
         documents = iter(corpus)
         while some := list(itertools.islice(documents, 256)):
             usage += tokenizer.usage(some)
+            characters += sum(map(len, some))
         print_left_out("--corpus", corpus)
-    return usage
+    return usage, characters
 
 
-def describe(tokenizer: Tokenizer, usage: Usage | None, top: int) -> dict[str, Any]:
-    """The facts that `inspect` prints."""
-    entries = tokenizer.vocabulary
-    born = [tokenizer.birth(id) for id in tokenizer.ids]
-    by_class = tokenizer.recipe.scripts is not None
-    crossing = [
-        id
-        for id, token in zip(tokenizer.entry_ids, entries, strict=True)
-        if len(_core.split_words(token.text, by_class)) > 1
-    ]
-    learnt = [token for token in entries if token.born != "alphabet"]
-    if usage is None:
-        rows = [(token.text, token.count) for token in sorted(learnt, key=lambda t: -t.count)[:top]]
-    else:
-        order = np.argsort(-usage, kind="stable")[:top].tolist()
-        rows = [(tokenizer.token_text(id), int(usage[id])) for id in order]
-    return {
-        "vocab_size": tokenizer.vocab_size,
-        "recipe": tokenizer.recipe.to_dict(),
-        "born": {
-            name: _share(
-                [id for id, birth in zip(tokenizer.ids, born, strict=True) if birth == name],
-                usage,
-                len(born),
-            )
-            for name in dict.fromkeys(born)
-        },
-        "crossing": _share(crossing, usage, len(born)),
-        "longest": sorted((token.text for token in learnt), key=lambda t: (-len(t), t))[:top],
-        "most_used": {"by": "count at birth" if usage is None else "use", "tokens": rows},
-        "report": tokenizer.report,
-    }
+def _page(tokenizer: Tokenizer, facts: dict[str, Any], args: argparse.Namespace) -> str:
+    from ..pages.inspect_page import page  # which tables in a terminal do without
 
-
-def _share(ids: list[int], usage: Usage | None, size: int) -> dict[str, float]:
-    """The share of these ids in the vocabulary and, given a corpus, in its tokens."""
-    facts = {"tokens": len(ids), "share": len(ids) / size}
-    if usage is not None:
-        facts["use"] = float(usage[ids].sum() / max(1, usage.sum()))
-    return facts
+    files = [Path(name).name for name in args.corpus or []]
+    return page(
+        Path(args.tokenizer).name, tokenizer.recipe, facts, list(summary_of(tokenizer)), files
+    )
 
 
 def _show(facts: dict[str, Any], tokenizer: Tokenizer) -> None:

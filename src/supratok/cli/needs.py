@@ -57,6 +57,11 @@ def _graft(args: argparse.Namespace) -> Needs:
     yield "export", "gguf"
 
 
+def _inspect(args: argparse.Namespace) -> Needs:
+    if args.html is not None:
+        yield "play", "jinja2"
+
+
 def _report(args: argparse.Namespace) -> Needs:
     yield "lab", "jinja2"
 
@@ -69,6 +74,7 @@ def _tokenize(args: argparse.Namespace) -> Needs:
 def _tune(args: argparse.Namespace) -> Needs:
     yield from (("lm", name) for name in ("torch", "optuna", "filelock", "tokenizers"))
     yield "lm", "matplotlib"  # pictures of the search
+    yield "lm", "jinja2"  # the report
 
 
 _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
@@ -77,6 +83,7 @@ _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
     "export": _export,
     "extend": _extend,
     "graft": _graft,
+    "inspect": _inspect,
     "report": _report,
     "tokenize": _tokenize,
     "tune": _tune,

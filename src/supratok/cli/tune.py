@@ -109,17 +109,18 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     from ..lab.tuning import tune
-    from ..lab.tuning.table import WINNER, write_outcome
+    from ..lab.tuning.table import REPORT, WINNER, write_outcome
 
     setting = setting_of(args)
     refuse_unwritable(args.out, f"--out {args.out}")
-    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER), corpus_files(args.files))
+    refuse_overwriting_in(args.out, (*FILES_OF_TABLES, WINNER, REPORT), corpus_files(args.files))
     if not args.quiet:
         _announce(setting)
     trials = tune(setting, args.out, progress=not args.quiet)
     print(write_outcome(setting, trials, args.out).markdown(), end="")
     if not args.quiet:
         print(f"{args.out / WINNER}: for `supratok train --recipe`", file=sys.stderr)
+        print(f"{args.out / REPORT}: open it in a browser, or send it", file=sys.stderr)
 
 
 def _announce(setting: Setting) -> None:

@@ -2,6 +2,7 @@
 
     places(["dense", "my.json"])      # {"dense": 0, "my.json": 1}
     letter(0), colour(0)              # "A", "#0b5cad"
+    tokenizer_of("dense 100,000")     # "dense"
 
 A tokenizer has the same letter and colour on every page and in every picture, and so have the
 tokens of a pass. Colour is never the only sign: the letter stands beside it.
@@ -10,6 +11,7 @@ tokens of a pass. Colour is never the only sign: the letter stands beside it.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from importlib import resources
 
@@ -24,6 +26,22 @@ TOKENIZERS = (
     "SuperBPE-Documents", "SP-BPE-CrossBoundary", "BoundlessBPE", "WordPiece-BERT",
     "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD", "light",
 )  # fmt: skip
+
+# What a table or a legend may write around the name of a tokenizer: code marks, `Recipe.dense()` of
+# our recipes, and its size at the end. Anything else is another tokenizer.
+_RECIPE = re.compile(r"Recipe(?:\.(?P<preset>\w+))?\((?P<size>[\d_]*)\)")
+_SIZED = re.compile(r"(?P<name>\S.*?),? \d[\d,_]*k?")
+
+
+def tokenizer_of(cell: str) -> str:
+    """The name of the tokenizer that a cell tells: "dense" of "dense", "dense 100,000", "dense,
+    50k", "`Recipe.dense()`" and "`Recipe.dense(50_000)`"."""
+    name = cell.strip().strip("`")
+    if sized := _SIZED.fullmatch(name):
+        name = sized["name"].strip("`")
+    if recipe := _RECIPE.fullmatch(name):
+        return recipe["preset"] or "default"
+    return name
 
 
 def places(names: Iterable[str]) -> dict[str, int]:
@@ -45,6 +63,8 @@ def colour(place: int) -> str:
     return COLOURS[place % len(COLOURS)]
 
 
-def style_sheet() -> str:
-    """What all pages share, as CSS: colours for light and dark, type, links, focus."""
-    return resources.files(__package__).joinpath("look.css").read_text(encoding="utf-8")
+def style_sheet(*more: str) -> str:
+    """What all pages share, as CSS: colours for light and dark, type, links, focus, letters. `more`
+    are other style sheets of this room: "sheet" for reports."""
+    room = resources.files(__package__)
+    return "".join(room.joinpath(f"{n}.css").read_text(encoding="utf-8") for n in ("look", *more))

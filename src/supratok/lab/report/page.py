@@ -3,34 +3,38 @@
     page(find([Path("build/runs")]), "Results")
 
 The page is one file without network and script. It follows the reader's choice of light or dark,
-fits a telephone, a wide screen and paper, and the same folders give the same bytes. `page.html` is
-its template. Jinja2 escapes everything that comes from a table: a token may hold markup.
+fits a telephone, a wide screen and paper, and the same folders give the same bytes. Figures come
+first: the best of each table, then bars and pictures, then the table. `page.html` is its template.
 """
 
 from __future__ import annotations
 
 import base64
-import functools
 import re
 import xml.etree.ElementTree as Tree
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ...common.packages import package
-from ...common.text import visible
+from ...pages.recipes import nearest
+from ...pages.template import template
+from ...recipe import Recipe
+from .lead import Letters, charts, letters, marked_cells, naming_column, tiles, unit
 from .tables import NAME, NOTHING, Table, best, figure, one_line, read
+
+RECIPE = "recipe.toml"  # beside a table: the recipe that the run found
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table with its pictures, as SVG."""
+    """A table with its pictures, as SVG, and the recipe that its run found, if it did."""
 
     table: Table
     pictures: list[str]
+    recipe: Recipe | None = None
 
 
 def find(folders: Iterable[Path]) -> list[Section]:
@@ -44,12 +48,14 @@ def find(folders: Iterable[Path]) -> list[Section]:
                 " build/runs/sweep, or the one above it"
             )
         found |= dict.fromkeys(path.resolve() for path in within)
-    return [_section(folder) for folder in found]
+    return [section(folder) for folder in found]
 
 
-def _section(folder: Path) -> Section:
+def section(folder: Path) -> Section:
+    """What a run has left in its folder."""
     table = read(folder)
-    return Section(table, [_read_picture(folder / name) for name in table.pictures])
+    recipe = Recipe.from_toml(folder / RECIPE) if (folder / RECIPE).is_file() else None
+    return Section(table, [_read_picture(folder / name) for name in table.pictures], recipe)
 
 
 def _read_picture(path: Path) -> str:
@@ -66,39 +72,48 @@ def _read_picture(path: Path) -> str:
 def page(sections: Sequence[Section], title: str | None = None) -> str:
     """The page, as HTML."""
     title = title or (sections[0].table.title if len(sections) == 1 else "Tables and pictures")
-    shown = list(map(_shown, sections))
-    return str(_template().render(title=title, sections=shown, nothing=NOTHING))
-
-
-@functools.cache
-def _template() -> Any:
-    environment = package("jinja2", "lab").Environment(
-        autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"marked": _marked, "paragraphs": _paragraphs}
-    return environment.from_string(
-        resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    known = letters(section.table for section in sections)
+    return str(
+        template(__package__, "page.html", "lab").render(
+            title=title,
+            sections=[_shown(*numbered, known) for numbered in enumerate(sections, 1)],
+            nothing=NOTHING,
+            marked=_marked,
+            paragraphs=_paragraphs,
+        )
     )
 
 
 # --- A section, as the template needs it -----------------------------------------------------
 
 
-def _shown(section: Section) -> dict[str, Any]:
-    table = section.table
-    grouped = table.grouped and len(table.head) > 1  # the first column becomes headings
-    groups = groupby(enumerate(table.lines), lambda line: line[1][0] if grouped else "")
+def _shown(number: int, section: Section, known: Letters) -> dict[str, Any]:
+    table, first = section.table, naming_column(section.table)
+    groups = groupby(enumerate(table.lines), lambda line: line[1][0] if first else "")
     return {
+        "number": number,
         "table": table,
+        "unit": unit(table),
+        "tiles": tiles(table, known),
+        "charts": charts(table, known),
+        "marks": marked_cells(table, known),
+        "recipe": section.recipe and _shown_recipe(section.recipe),
         "best": best(table),
         "pictures": [_embedded(picture) for picture in section.pictures],
-        "columns": range(int(grouped), len(table.head)),
+        "columns": range(first, len(table.head)),
         "numbers": [place for place in range(len(table.head)) if _is_number(table, place)],
         "groups": [(name, list(lines)) for name, lines in groups],
+    }
+
+
+def _shown_recipe(recipe: Recipe) -> dict[str, Any]:
+    preset, changes = nearest(recipe)
+    size = f"{recipe.vocab_size:,}"
+    return {
+        "preset": preset,
+        "changes": changes,
+        "size": size,
+        "lines": recipe.to_toml().splitlines(),
     }
 
 

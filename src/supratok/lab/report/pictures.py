@@ -7,15 +7,17 @@ Path("sweep.svg").write_text(svg, encoding="utf-8")
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ...common.packages import package
-from ...pages.look import GROUND, INK, MUTED, TOKENIZERS
+from ...pages.look import GROUND, INK, MUTED
 from .style import (
     Styles,
     add_legend,
     house_style,
+    labels,
     new_figure,
     short,
     styles,
@@ -51,8 +53,9 @@ def sweep(
     _size_axis(axes, {size for points in series.values() for size in points})
     axes.set(title=unit, xlabel=across)
     order = sorted(series, key=lambda name: -series[name][max(series[name])])  # as the lines end
+    written = labels(series, paper)
     figure.legend(
-        [drawn[name] for name in order], [short(name) for name in order], handlelength=2.6,
+        [drawn[name] for name in order], [written[name] for name in order], handlelength=2.6,
         labelcolor=[drawn[name].get_color() for name in order], labelspacing=0.6,
         loc="outside right center",
     )  # fmt: skip
@@ -84,7 +87,7 @@ def bars(items: Figures, *, title: str, paper: Collection[str] = (), form: str =
     axes.grid(False)
     axes.set_xticks([])
     if len(names) > 1:
-        add_legend(figure, drawn, [short(name) for name in names])
+        add_legend(figure, drawn, list(labels(names, paper).values()))
     return svg(figure, title, _in_words(items, form))
 
 
@@ -110,7 +113,7 @@ def languages(
     axes.grid(axis="y", which="major", visible=False)
     axes.grid(axis="y", which="minor")
     axes.set(ylim=(len(items) - 0.5, -0.5), xlabel=unit)
-    add_legend(figure, drawn, [short(name) for name in names])
+    add_legend(figure, drawn, list(labels(names, paper).values()))
     return svg(figure, title, _in_words(items))
 
 
@@ -128,13 +131,14 @@ def trade(
     points = _filled(points, title)
     figure, axes = new_figure(400)
     plotted = {name: {"color": INK, "marker": "o"} for name in points}
-    plotted |= styles(name for name in points if name in TOKENIZERS)
+    written = labels(points)
+    plotted |= styles(name for name in points if written[name] != short(name))
     for name, point in points.items():
         face = plotted[name]["color"] if name in strong else GROUND
         axes.plot(*point, zorder=3, **{**plotted[name], "markerfacecolor": face})
     axes.margins(0.12)
     axes.set(title=y, xlabel=x)
-    _label_points(figure, axes, points, plotted, strong)
+    _label_points(figure, axes, points, written, plotted, strong)
     figures = {name: {x: across, y: up} for name, (across, up) in points.items()}
     return svg(figure, title, _in_words(figures))
 
@@ -155,16 +159,20 @@ def _series(items: Figures) -> list[str]:
 
 
 def _name_rows(axes: Any, names: Collection[str], places: Sequence[float]) -> None:
-    axes.set_yticks(places, [short(name) for name in names])
+    axes.set_yticks(places, list(labels(names).values()))
     axes.tick_params(axis="y", labelcolor=INK, labelsize=13, pad=8)
 
 
 def _size_axis(axes: Any, sizes: Collection[int]) -> None:
-    """Round sizes below the axes, such as 50k; on a logarithmic scale if the sizes differ much."""
-    ticker = package("matplotlib.ticker", "lab")
+    """The sizes below the axes, or round ones such as 50k if they are many or close together; on a
+    logarithmic scale if they differ much."""
+    ticker, each = package("matplotlib.ticker", "lab"), sorted(sizes)
+    closest = min((b - a for a, b in itertools.pairwise(each)), default=0)
     if max(sizes) > 8 * min(sizes) > 0:
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    elif 6 * closest >= each[-1] - each[0]:  # so at most 7 of them
+        axes.xaxis.set_major_locator(ticker.FixedLocator(each))
     else:
         axes.xaxis.set_major_locator(ticker.MaxNLocator(6))
     axes.xaxis.set_major_formatter(ticker.EngFormatter(sep=""))
@@ -185,6 +193,7 @@ def _label_points(
     figure: Any,
     axes: Any,
     points: Mapping[str, tuple[float, float]],
+    written: Mapping[str, str],
     plotted: Styles,
     strong: Collection[str],
 ) -> None:
@@ -205,7 +214,7 @@ def _label_points(
 
     for name in sorted(points, key=lambda name: (name not in strong, *dots[name])):
         label = axes.annotate(
-            short(name), points[name], (0, 0), textcoords="offset points", in_layout=False,
+            written[name], points[name], (0, 0), textcoords="offset points", in_layout=False,
             color=plotted[name]["color"], weight="bold" if name in strong else "normal",
         )  # fmt: skip
         best = min(_BESIDE, key=lambda where: covered(place(label, *where)))

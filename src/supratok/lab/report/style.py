@@ -5,7 +5,7 @@
         axes.plot(sizes, figures, **line("SuperBPE"))
         picture = svg(figure, "Characters per token", "SuperBPE: 5.07 at 50,000")
 
-A tokenizer has the same colour, marker and dashes in every picture, and any one of the three is
+A tokenizer has the same letter, colour, marker and dashes in every picture, and any one of them is
 enough to tell it from its neighbours: so pictures also work in black and white. Text stays text in
 the reader's font. The same figures give the same bytes.
 """
@@ -15,13 +15,24 @@ from __future__ import annotations
 import io
 import itertools
 import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ...common.packages import package
 from ...common.text import visible
-from ...pages.look import FAINT, GROUND, INK, MUTED, colour, places
+from ...pages.look import (
+    FAINT,
+    GROUND,
+    INK,
+    MUTED,
+    TOKENIZERS,
+    colour,
+    letter,
+    places,
+    tokenizer_of,
+)
 
 WIDTH = 500  # points; a telephone shows two thirds of that, and the letters can still be read
 
@@ -83,14 +94,34 @@ def styles(names: Iterable[str], paper: Collection[str] = ()) -> Styles:
     """How to plot each name. The paper's figures are grey, dashed and hollow; a name that is no
     tokenizer takes the first style that no other name of the picture has."""
     names = list(names)
-    numbered = places(name for name in names if name not in paper)
-    papers = itertools.count()
+    tokenizers = _tokenizers(names, paper)
+    numbered, papers = places(tokenizers.values()), itertools.count()
     return {
         name: _style(next(papers), MUTED, GROUND, (0, (4, 3)))
         if name in paper
-        else _numbered(numbered[name])
+        else _numbered(numbered[tokenizers[name]])
         for name in names
     }
+
+
+def labels(names: Iterable[str], paper: Collection[str] = ()) -> dict[str, str]:
+    """What to write for each name: short, and a tokenizer with its letter before it, "A dense"."""
+    names = list(names)
+    tokenizers = _tokenizers(names, paper)
+    return {
+        name: f"{letter(TOKENIZERS.index(tokenizers[name]))} {short(name)}"
+        if tokenizers.get(name) in TOKENIZERS
+        else short(name)
+        for name in names
+    }
+
+
+def _tokenizers(names: Iterable[str], paper: Collection[str]) -> dict[str, str]:
+    """The tokenizer of each name that is not the paper's: "dense" of "dense 50,000", unless the
+    picture has dense twice."""
+    found = {name: tokenizer_of(name) for name in names if name not in paper}
+    often = Counter(found.values())
+    return {name: its if often[its] == 1 else name for name, its in found.items()}
 
 
 def _numbered(place: int) -> dict[str, Any]:

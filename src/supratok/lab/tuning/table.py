@@ -1,6 +1,6 @@
 """A study as a table with pictures, and its winner as a recipe file.
 
-write_outcome(setting, trials, Path("study"))   # table.*, *.svg, recipe.toml
+write_outcome(setting, trials, Path("study"))   # table.*, *.svg, recipe.toml, report.html
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from ...common.files import write_whole
 from ...common.packages import package
 from ...pages.look import INK
 from ..measure.rows import cpu_model
+from ..report.page import RECIPE, page, section
 from ..report.pictures import bars
 from ..report.style import add_legend, house_style, new_figure, styles, svg
 from ..report.tables import NOTHING, Table
@@ -22,12 +23,12 @@ from .score import Measured, terms
 from .space import Value, recipe_of
 from .study import Trial, best, open_study
 
-WINNER = "recipe.toml"
+WINNER, REPORT = RECIPE, "report.html"
 _ENOUGH = 10  # trials to compute importances from
 
 
 def write_outcome(setting: Setting, trials: list[Trial], folder: Path) -> Table:
-    """Write the table, the pictures and the winner beside the study."""
+    """Write the table, the pictures, the winner and a page of all beside the study."""
     importance = importances(folder)
     pictures = {"history.svg": history(trials)}
     if importance:
@@ -41,6 +42,7 @@ def write_outcome(setting: Setting, trials: list[Trial], folder: Path) -> Table:
     table = tuning_table(setting, trials, folder, importance, list(pictures))
     table.write(folder)
     write_whole(folder / WINNER, winner(setting, best(trials)))
+    write_whole(folder / REPORT, page([section(folder)]))
     return table
 
 
@@ -96,7 +98,7 @@ def tuning_table(
         lines=[_line(trial, names, folder) for trial in order],
         notes=[*_references(folder, trials), *_notes(setting, importance)],
         pictures=pictures,
-        higher=[at, at + 7],
+        higher=[at + 7, at],  # the score leads
         lower=[at + 2, at + 3],
         aside=[place for place, trial in enumerate(order) if trial.pruned],
     )

@@ -1,0 +1,49 @@
+"""Templates of pages: one set-up of Jinja2 for all rooms.
+
+    template("supratok.pages", "inspect.html", "play").render(title="my.json")
+
+All text is escaped, and what does not print is written as an escape: a token may hold markup, a
+line end or a turn of direction. A template may import the parts that all pages share:
+`{% import "parts.html" as parts %}`, and write the style sheets of `look.py`:
+`{{ style_sheet("sheet") }}`.
+"""
+
+from __future__ import annotations
+
+import functools
+from importlib import resources
+from typing import Any
+
+from ..common.packages import package
+from ..common.text import visible
+from . import look
+
+
+@functools.cache
+def template(room: str, name: str, extra: str) -> Any:
+    """The template of a file in a room; `extra` has Jinja2, should it be missing."""
+    return environment(extra).from_string(_text(room, name))
+
+
+@functools.cache
+def environment(extra: str) -> Any:
+    """Jinja2, set up for pages."""
+    jinja2 = package("jinja2", extra)
+    made = jinja2.Environment(
+        autoescape=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        loader=jinja2.FunctionLoader(lambda name: _text(look.__package__ or "", name)),
+    )
+    markup = package("markupsafe", extra).Markup  # the style sheets are ours: nothing to escape
+    made.globals |= {
+        "look": look,
+        "style_sheet": lambda *more: markup(look.style_sheet(*more)),
+    }
+    return made
+
+
+def _text(room: str, name: str) -> str:
+    return resources.files(room).joinpath(name).read_text(encoding="utf-8")
