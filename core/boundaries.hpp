@@ -66,7 +66,7 @@ class Boundaries {
     std::vector<Cover> all;
     for (const size_t place : places_of_covers(end.table)) {
       all.push_back({end.head, end.border + place});
-      end.table.ids(0, place, all.back().ids);
+      end.table.ids(place, all.back().ids);
     }
     return all;
   }
@@ -76,7 +76,7 @@ class Boundaries {
     size_t place = end.table.size();
     for (const size_t other : places_of_covers(end.table)) place = end.table.meet(place, other);
     Cover found{std::move(end.head), end.border + place};
-    end.table.ids(0, place, found.ids);
+    end.table.ids(place, found.ids);
     return found;
   }
 
