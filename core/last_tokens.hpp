@@ -22,37 +22,37 @@ class LastTokens {
 
   // It keeps the references.
   LastTokens(const Encoder& encoder, const Suffixes& suffixes)
-      : encoder_(encoder), entries_(encoder.entries()), suffixes_(suffixes) {}
+      : encoder_(encoder), suffixes_(suffixes) {}
 
   // Appends whole characters.
   void add(std::string_view chars) {
-    if (const size_t least = size_ + chars.size() + 1; least > places_.size()) {
-      text_.resize(std::max(least, 2 * places_.size()));
-      places_.resize(text_.size());
-    }
+    const size_t least = size_ + chars.size() + 1;
+    if (least > places_.size()) places_.resize(std::max(least, 2 * places_.size()));
     for (size_t at = 0; at < chars.size(); breathe(at)) {
-      const auto size = static_cast<uint32_t>(char_bytes(chars[at]));
-      uint32_t state = places_[size_].state;
-      for (const size_t end = at + size; at < end; ++at) {
-        state = suffixes_.next(state, chars[at]);
-        text_[size_] = chars[at];
-        places_[++size_] = {.state = state};
-      }
-      encoder_.by_fewest() ? find_fewest(size) : find_neighbour(size);
+      const auto size = static_cast<uint16_t>(char_bytes(chars[at]));
+      Place* here = &places_[size_];
+      for (const size_t end = at + size; at < end; ++at, ++here)
+        here[1] = {.state = suffixes_.next(here->state, chars[at]), .byte = chars[at]};
+      encoder_.by_fewest() ? find_fewest(here, size) : find_neighbour(here, size);
+      size_ += size;
     }
   }
   // Forgets what is behind the first so many bytes.
   void shorten(size_t size) { size_ = size; }
 
   void swap(LastTokens& other) {  // of the same encoder
-    text_.swap(other.text_);
     places_.swap(other.places_);
     std::swap(size_, other.size_);
   }
 
   // Places are counted in bytes. What is said of a place is said of the text up to it.
   size_t size() const { return size_; }
-  std::string_view text() const { return {text_.data(), size_}; }
+  char last_byte(size_t at) const { return places_[at].byte; }
+  std::string text_behind(size_t at) const {
+    std::string text;
+    while (at < size_) text += places_[++at].byte;
+    return text;
+  }
   uint32_t state(size_t at) const { return places_[at].state; }
   uint32_t count(size_t at) const { return places_[at].count; }  // of ids
   // The last token: an entry, or a byte for a character that is written in bytes, or, of an empty
@@ -72,7 +72,7 @@ class LastTokens {
       ids[here.count - 1] = encoder_.id_of(256 + here.token);
     else
       for (uint32_t b = 1; b <= here.size; ++b)
-        ids[here.count - b] = encoder_.id_of(static_cast<unsigned char>(text_[at - b]));
+        ids[here.count - b] = encoder_.id_of(static_cast<unsigned char>(places_[at - b + 1].byte));
     return at - here.size;
   }
   // Appends the ids of the text up to a place.
@@ -84,49 +84,45 @@ class LastTokens {
 
  private:
   struct Place {
-    uint32_t token = kNone, count = 0, size = 0;  // the last token, ids, bytes of that token
+    uint32_t token = kNone, count = 0;
     uint32_t state = Suffixes::kRoot;
+    uint16_t size = 0;  // of the last token, in bytes
+    char byte = 0;      // the last one
   };
 
-  // Find the last token of the text, whose last character has so many bytes. The character itself
-  // needs no test: if no longer entry passes, it does.
-  void find_neighbour(uint32_t char_size) {
-    Place& here = places_[size_];
-    const auto longest = suffixes_.longest(here.state);
+  // Find the last token of the text, whose last character has so many bytes. Under `merges` the
+  // character itself needs no test: if no longer entry passes, it does.
+  void find_neighbour(Place* here, uint16_t char_size) const {
+    const auto longest = suffixes_.longest(here->state);
     for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
-      const size_t from = size_ - one.bytes;
-      const Place& before = places_[from];
-      if (one.bytes > char_size && from && !Entries::is_byte(before.token) &&
-          !encoder_.merges().may_be_neighbours(before.token, one.entry, text_[from - 1],
-                                               text_[from], longest.entry))
+      const Place* const before = here - one.bytes;
+      if (one.bytes > char_size && before->token < kNone &&
+          !encoder_.merges().may_be_neighbours(before->token, one.entry, before->byte,
+                                               before[1].byte, longest.entry))
         continue;
-      here.token = one.entry, here.count = before.count + 1, here.size = one.bytes;
+      here->token = one.entry, here->count = before->count + 1, here->size = one.bytes;
       return;
     }
-    write_bytes(char_size);
+    write_bytes(here, char_size);
   }
-  void find_fewest(uint32_t char_size) {
-    Place& here = places_[size_];
-    here.count = kNone;
-    for (auto one = suffixes_.longest(here.state); one.entry != kNone;
+  void find_fewest(Place* here, uint16_t char_size) const {
+    here->count = kNone;
+    for (auto one = suffixes_.longest(here->state); one.entry != kNone;
          one = suffixes_.shorter_than(one.entry)) {
-      const uint32_t count = places_[size_ - one.bytes].count + 1;
-      if (count < here.count) here.token = one.entry, here.count = count, here.size = one.bytes;
+      const uint32_t count = here[-one.bytes].count + 1;
+      if (count < here->count) here->token = one.entry, here->count = count, here->size = one.bytes;
       if (one.bytes == char_size) return;  // the character itself
     }
-    if (places_[size_ - char_size].count + char_size < here.count) write_bytes(char_size);
+    if (here[-char_size].count + char_size < here->count) write_bytes(here, char_size);
   }
-  void write_bytes(uint32_t char_size) {
-    const Place& before = places_[size_ - char_size];
-    places_[size_] = {Entries::of_byte(text_[size_ - char_size]), before.count + char_size,
-                      char_size, places_[size_].state};
+  static void write_bytes(Place* here, uint16_t char_size) {
+    *here = {Entries::of_byte(here[1 - char_size].byte), here[-char_size].count + char_size,
+             here->state, char_size, here->byte};
   }
 
   const Encoder& encoder_;
-  const Entries& entries_;
   const Suffixes& suffixes_;
-  size_t size_ = 0;  // bytes of text; behind them is room
-  std::string text_;
+  size_t size_ = 0;               // bytes of text; behind them is room
   std::vector<Place> places_{1};  // by bytes of text
 };
 

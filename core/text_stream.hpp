@@ -14,8 +14,7 @@ class TextStream {
  public:
   // It keeps the reference.
   explicit TextStream(const Boundaries& boundaries)
-      : boundaries_(boundaries), table_(boundaries.encoder(), boundaries.suffixes()),
-        next_(table_) {}
+      : boundaries_(boundaries), table_(boundaries.encoder(), boundaries.suffixes()) {}
 
   // Appends whole characters. The first so many ids stay; those behind them are new. An exception
   // leaves the stream as it was.
@@ -38,8 +37,7 @@ class TextStream {
 
  private:
   bool is_border(std::string_view text, size_t at) const {
-    if (at) return boundaries_.is_border(text[at - 1], text[at]);
-    return table_.size() && boundaries_.is_border(table_.text().back(), text[0]);
+    return boundaries_.is_border(at ? text[at - 1] : table_.last_byte(table_.size()), text[at]);
   }
   // The text up to its first border is in the table. From there to the last one the encoder is
   // faster; the rest begins a new table.
@@ -72,20 +70,17 @@ class TextStream {
     count_ = settled_ + table_.count(now);
     bytes_ += more;
     while (before != now)
-      if (before > now)
-        before = table_.start(before);
-      else
-        now = table_.write(now, ids);
+      before > now ? before = table_.start(before) : now = table_.write(now, ids);
     return settled_ + table_.count(now);
   }
 
   const Boundaries& boundaries_;
-  LastTokens table_, next_;  // of the text since a border; room for the next one
-  Numbers ids_;              // of the whole text; behind them is room
-  size_t count_ = 0;         // of ids
-  size_t settled_ = 0;       // ids before the border
-  size_t end_ = 0;           // of the text in the table that `ids_` has
-  size_t bytes_ = 0;         // of the whole text
+  LastTokens table_, next_ = table_;  // of the text since a border; room for the next one
+  Numbers ids_;                       // of the whole text; behind them is room
+  size_t count_ = 0;                  // of ids
+  size_t settled_ = 0;                // ids before the border
+  size_t end_ = 0;                    // of the text in the table that `ids_` has
+  size_t bytes_ = 0;                  // of the whole text
 };
 
 }  // namespace supratok
