@@ -332,7 +332,7 @@ def test_layouts() -> None:
         (lambda one: one.may_come(([], 5)), r"text must be a str, not int \(5\)"),
         (lambda one: one.may_come(Cover([257, 258], "")), "the ids of a cover are an encoding"),
         (lambda one: one.encode_stream().append(b"a"), "text must be a str, not bytes"),
-        (lambda one: one.encode_stream().extend(["a", 5]), "item 1 of texts must be a str, not int"),
+        (lambda one: one.encode_stream().extend(["a", 5]), "item 1 of texts must be a str"),
         (lambda one: one.encode_stream().extend(["a", "\ud800"]), "lone surrogate"),
     ],
 )
