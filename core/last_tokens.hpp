@@ -90,8 +90,8 @@ class LastTokens {
     char byte = 0;      // the last one
   };
 
-  // Find the last token of the text, whose last character has so many bytes. Under `merges` the
-  // character itself needs no test: if no longer entry passes, it does.
+  // Find the last token behind a character of so many bytes. No entry joins the longest: the joined
+  // text would be a longer entry. And the character passes if no longer entry does: no test.
   void find_neighbour(Place* here, uint16_t char_size) const {
     const auto longest = suffixes_.longest(here->state);
     for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
