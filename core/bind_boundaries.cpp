@@ -38,7 +38,8 @@ constexpr size_t kLong = 1 << 16;  // the size of work that is always long
 // One thread at a time: another one meets an error, not a table half changed.
 class LockedStream {
  public:
-  explicit LockedStream(const Boundaries& boundaries) : stream_(boundaries) {}
+  LockedStream(const Boundaries& boundaries, nb::type_object patch)
+      : stream_(boundaries), patch_(std::move(patch)) {}
   template <class Work>
   auto with(Work work) {
     if (busy_.test_and_set())
@@ -49,9 +50,19 @@ class LockedStream {
     } free{busy_};
     return work(stream_);
   }
+  // A new patch, a tuple of two. (Called as Python calls it, its class would cost a tuple more.)
+  nb::object patch(size_t keep, std::span<const uint32_t> ids) const {
+    nb::object made =
+        nb::steal(PyType_GenericAlloc(reinterpret_cast<PyTypeObject*>(patch_.ptr()), 2));
+    if (!made.is_valid() || PyTuple_SetItem(made.ptr(), 0, nb::int_(keep).release().ptr()) ||
+        PyTuple_SetItem(made.ptr(), 1, to_list(ids).release().ptr()))
+      throw nb::python_error();
+    return made;
+  }
 
  private:
   TextStream stream_;
+  const nb::type_object patch_;  // a class of tuples
   std::atomic_flag busy_;
 };
 
@@ -120,16 +131,15 @@ void bind_boundaries(nb::module_& m) {
           "ids"_a, "By id, 1 if it may come next.");
 
   nb::class_<LockedStream>(m, "TextStream")
-      .def(nb::init<const Boundaries&>(), "boundaries"_a, nb::keep_alive<1, 2>())
+      .def(nb::init<const Boundaries&, nb::type_object>(), "boundaries"_a, "patch"_a,
+           nb::keep_alive<1, 2>(), "Patches are of this class, which is one of tuples.")
       .def(
           "append",
           [](LockedStream& self, std::string_view text) {
             return self.with([&](TextStream& stream) {
               size_t keep = 0;
               work_on(text.size(), [&] { keep = stream.append(text); });
-              return in_python([&] {
-                return nb::make_tuple(keep, to_list(std::span(stream.ids()).subspan(keep)));
-              });
+              return in_python([&] { return self.patch(keep, stream.ids().subspan(keep)); });
             });
           },
           "text"_a, "How many ids stay, and the new ones behind them.")

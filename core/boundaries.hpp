@@ -66,7 +66,7 @@ class Boundaries {
     std::vector<Cover> all;
     for (const size_t place : places_of_covers(end.table)) {
       all.push_back({end.head, end.border + place});
-      end.table.ids(0, place, all.back().ids);
+      end.table.ids(place, all.back().ids);
     }
     return all;
   }
@@ -76,7 +76,7 @@ class Boundaries {
     size_t place = end.table.size();
     for (const size_t other : places_of_covers(end.table)) place = end.table.meet(place, other);
     Cover found{std::move(end.head), end.border + place};
-    end.table.ids(0, place, found.ids);
+    end.table.ids(place, found.ids);
     return found;
   }
 
@@ -208,7 +208,8 @@ class Boundaries {
         return left == kNone || of_.encoder_.merges().may_be_neighbours(
                                     left, e, of_.entries_.texts[left].back(), text[0]);
       }
-      if (table_.size() && of_.is_border(table_.text().back(), text[0])) table_.shorten(0);
+      if (table_.size() && of_.is_border(table_.last_byte(table_.size()), text[0]))
+        table_.shorten(0);
       table_.add(text);
       if (table_.token(table_.size()) == e) return true;
       table_.shorten(0);
@@ -318,7 +319,7 @@ class Boundaries {
   // with the rest of the text, which is not empty, and are longer; as long as it returns true.
   template <class Visit>
   void each_follower(LastTokens& table, size_t from, Visit visit) const {
-    auto [first, last] = suffixes_.beginning_with(entries_, table.text().substr(from));
+    auto [first, last] = suffixes_.beginning_with(entries_, table.text_behind(from));
     if (first < last && entries_.sizes[suffixes_.order()[first]] == table.size() - from) ++first;
     if (encoder_.by_fewest()) {
       walk(table, from, first, last, [&](size_t begin, size_t end, bool may) {
@@ -372,7 +373,7 @@ class Boundaries {
       while (!leads_char(text[at])) --at;
       table.shorten(from + at);
       lows.resize(at + 1);
-      bool free = at == 0 && (from == 0 || is_border(table.text()[from - 1], text[0]));
+      bool free = at == 0 && (from == 0 || is_border(table.last_byte(from), text[0]));
       at += free;
       while (at < text.size() && !free) {
         const size_t size = char_bytes(text[at]);

@@ -22,109 +22,107 @@ class LastTokens {
 
   // It keeps the references.
   LastTokens(const Encoder& encoder, const Suffixes& suffixes)
-      : encoder_(encoder), entries_(encoder.entries()), suffixes_(suffixes) {}
+      : encoder_(encoder), suffixes_(suffixes) {}
 
   // Appends whole characters.
   void add(std::string_view chars) {
+    const size_t least = size_ + chars.size() + 1;
+    if (least > places_.size()) places_.resize(std::max(least, 2 * places_.size()));
     for (size_t at = 0; at < chars.size(); breathe(at)) {
-      const size_t size = char_bytes(chars[at]);
-      uint32_t state = places_.back().state;
-      for (size_t b = at; b < at + size; ++b) {
-        state = suffixes_.next(state, chars[b]);
-        text_.push_back(chars[b]);
-        places_.push_back({kNone, 0, state});
-      }
-      encoder_.by_fewest() ? find_fewest(size) : find_neighbour(size);
-      at += size;
+      const auto size = static_cast<uint16_t>(char_bytes(chars[at]));
+      Place* here = &places_[size_];
+      for (const size_t end = at + size; at < end; ++at, ++here)
+        here[1] = {.state = suffixes_.next(here->state, chars[at]), .byte = chars[at]};
+      encoder_.by_fewest() ? find_fewest(here, size) : find_neighbour(here, size);
+      size_ += size;
     }
   }
   // Forgets what is behind the first so many bytes.
-  void shorten(size_t size) {
-    text_.resize(size);
-    places_.resize(size + 1);
-  }
+  void shorten(size_t size) { size_ = size; }
 
   void swap(LastTokens& other) {  // of the same encoder
-    text_.swap(other.text_);
     places_.swap(other.places_);
+    std::swap(size_, other.size_);
   }
 
   // Places are counted in bytes. What is said of a place is said of the text up to it.
-  size_t size() const { return text_.size(); }
-  std::string_view text() const { return text_; }
+  size_t size() const { return size_; }
+  char last_byte(size_t at) const { return places_[at].byte; }
+  std::string text_behind(size_t at) const {
+    std::string text;
+    while (at < size_) text += places_[++at].byte;
+    return text;
+  }
   uint32_t state(size_t at) const { return places_[at].state; }
   uint32_t count(size_t at) const { return places_[at].count; }  // of ids
   // The last token: an entry, or a byte for a character that is written in bytes, or, of an empty
   // text, kNone.
   uint32_t token(size_t at) const { return places_[at].token; }
-  size_t start(size_t at) const {  // of the last token
-    if (!Entries::is_byte(token(at))) return at - entries_.sizes[token(at)];
-    do --at;
-    while (!leads_char(text_[at]));
-    return at;
-  }
+  size_t start(size_t at) const { return at - places_[at].size; }  // of the last token
   // The last place through which both encodings pass, that up to `a` and that up to `b`.
   size_t meet(size_t a, size_t b) const {
     while (a != b) (a > b ? a : b) = start(std::max(a, b));
     return a;
   }
-  // Appends the ids between two places through which the encoding up to the second passes.
-  void ids(size_t from, size_t to, Numbers& out) const {
-    out.resize(out.size() + count(to) - count(from));
-    uint32_t* slot = out.data() + out.size();
-    for (size_t begin; to > from; to = begin) {
-      begin = start(to);
-      if (!Entries::is_byte(token(to)))
-        *--slot = encoder_.id_of(256 + token(to));
-      else
-        for (size_t b = to; b-- > begin;)
-          *--slot = encoder_.id_of(static_cast<unsigned char>(text_[b]));
-    }
+  // Writes the ids of the last token to their places among those of the text, and returns its
+  // start.
+  size_t write(size_t at, uint32_t* ids) const {
+    const Place& here = places_[at];
+    if (!Entries::is_byte(here.token))
+      ids[here.count - 1] = encoder_.id_of(256 + here.token);
+    else
+      for (uint32_t b = 1; b <= here.size; ++b)
+        ids[here.count - b] = encoder_.id_of(static_cast<unsigned char>(places_[at - b + 1].byte));
+    return at - here.size;
+  }
+  // Appends the ids of the text up to a place.
+  void ids(size_t to, Numbers& out) const {
+    const size_t before = out.size();
+    out.resize(before + count(to));
+    while (to) to = write(to, out.data() + before);
   }
 
  private:
   struct Place {
     uint32_t token = kNone, count = 0;
     uint32_t state = Suffixes::kRoot;
+    uint16_t size = 0;  // of the last token, in bytes
+    char byte = 0;      // the last one
   };
 
-  // Sets the last token of the text, whose last character has so many bytes.
-  void find_neighbour(size_t char_size) {
-    Place& here = places_.back();
-    const size_t at = size();
-    for (uint32_t e = suffixes_.longest(here.state); e != kNone; e = suffixes_.shorter_entry(e)) {
-      const size_t from = at - entries_.sizes[e];
-      const Place& before = places_[from];
-      if (from && !Entries::is_byte(before.token) &&
-          !encoder_.merges().may_be_neighbours(before.token, e, text_[from - 1], text_[from]))
+  // Find the last token behind a character of so many bytes. No entry joins the longest: the joined
+  // text would be a longer entry. And the character passes if no longer entry does: no test.
+  void find_neighbour(Place* here, uint16_t char_size) const {
+    const auto longest = suffixes_.longest(here->state);
+    for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
+      const Place* const before = here - one.bytes;
+      if (one.bytes > char_size && before->token < kNone &&
+          !encoder_.merges().may_be_neighbours(before->token, one.entry, before->byte,
+                                               before[1].byte, longest.entry))
         continue;
-      here.token = e;
-      here.count = before.count + 1;
+      here->token = one.entry, here->count = before->count + 1, here->size = one.bytes;
       return;
     }
-    write_bytes(char_size);
+    write_bytes(here, char_size);
   }
-  void find_fewest(size_t char_size) {
-    Place& here = places_.back();
-    const size_t at = size();
-    here.count = kNone;
-    for (uint32_t e = suffixes_.longest(here.state); e != kNone; e = suffixes_.shorter_entry(e)) {
-      const uint32_t count = places_[at - entries_.sizes[e]].count + 1;
-      if (count < here.count) here.token = e, here.count = count;
-      if (entries_.sizes[e] == char_size) return;  // the character itself
+  void find_fewest(Place* here, uint16_t char_size) const {
+    here->count = kNone;
+    for (auto one = suffixes_.longest(here->state); one.entry != kNone;
+         one = suffixes_.shorter_than(one.entry)) {
+      const uint32_t count = here[-one.bytes].count + 1;
+      if (count < here->count) here->token = one.entry, here->count = count, here->size = one.bytes;
+      if (one.bytes == char_size) return;  // the character itself
     }
-    if (places_[at - char_size].count + char_size < here.count) write_bytes(char_size);
+    if (here[-char_size].count + char_size < here->count) write_bytes(here, char_size);
   }
-  void write_bytes(size_t char_size) {
-    Place& here = places_.back();
-    here.token = Entries::of_byte(text_[size() - char_size]);
-    here.count = places_[size() - char_size].count + static_cast<uint32_t>(char_size);
+  static void write_bytes(Place* here, uint16_t char_size) {
+    *here = {Entries::of_byte(here[1 - char_size].byte), here[-char_size].count + char_size,
+             here->state, char_size, here->byte};
   }
 
   const Encoder& encoder_;
-  const Entries& entries_;
   const Suffixes& suffixes_;
-  std::string text_;
+  size_t size_ = 0;               // bytes of text; behind them is room
   std::vector<Place> places_{1};  // by bytes of text
 };
 

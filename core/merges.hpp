@@ -63,9 +63,12 @@ class Merges {
     return encode<false>(entries, text, limit, out);
   }
   // Whether two reachable entries may be neighbours. The text has these bytes beside the border.
-  bool may_be_neighbours(uint32_t left, uint32_t right, char last, char first) const {
+  // `alone`: the right one, if no longer entry ends as the two do.
+  bool may_be_neighbours(uint32_t left, uint32_t right, char last, char first,
+                         uint32_t alone = kNone) const {
     const uint32_t lowest = lowest_[border(last, first)];
-    return ties() ? fit<true>(left, right, lowest, kNone) : fit<false>(left, right, lowest, kNone);
+    return ties() ? fit<true>(left, right, lowest, kNone, alone)
+                  : fit<false>(left, right, lowest, kNone, alone);
   }
   bool ties() const { return !ranks_.empty(); }
   // Whether a join of a rank before `limit` crosses a border between these two bytes. Each two
@@ -191,19 +194,19 @@ class Merges {
   // Whether `left` and `right` may be neighbours. Undoes their last joins, latest first; at each
   // stage a join across the border must not come before the one just undone. Of two joins of equal
   // rank the left one is made first. No join across this border ranks before `lowest`; those from
-  // `limit` on do not count.
+  // `limit` on do not count, nor any with `alone`: there are none.
   template <bool kTies>
-  bool fit(uint32_t left, uint32_t right, uint32_t lowest, uint32_t limit) const {
+  bool fit(uint32_t left, uint32_t right, uint32_t lowest, uint32_t limit,
+           uint32_t alone = kNone) const {
     while (limit > lowest) {
-      if (rank<kTies>(joined(left, right)) < limit) return false;
+      if (right != alone && rank<kTies>(joined(left, right)) < limit) return false;
+      if (std::max(rank<kTies>(left), rank<kTies>(right)) < lowest) return true;
       // Characters rank before all other entries: if the later one is a character, both are.
       if (rank<kTies>(left) > rank<kTies>(right)) {
-        if (rank<kTies>(left) <= lowest) return true;
         limit = rank<kTies>(left);
         left = pieces[left].right;
         if (left == kNone) return true;
       } else {
-        if (rank<kTies>(right) < lowest) return true;
         limit = rank<kTies>(right) + 1;
         right = pieces[right].left;
         if (right == kNone) return true;

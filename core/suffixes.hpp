@@ -19,12 +19,13 @@ class Suffixes {
 
   // Of the entries for which keeps(entry) holds.
   template <class Keeps>
-  Suffixes(const Entries& entries, Keeps keeps) : shorter_(entries.texts.size(), kNone) {
+  Suffixes(const Entries& entries, Keeps keeps) : shorter_(entries.texts.size()) {
     const Texts texts(entries.texts.begin(), entries.texts.end());
     order_ = Trie::sorted(texts);
     std::erase_if(order_, [&](uint32_t e) { return !keeps(e); });
     const Trie trie(texts, Counts(texts.size(), 1), order_);
     nodes_.resize(trie.slots());
+    sizes_.resize(trie.slots());
     for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].link = trie.link(node);
     for (size_t i = 0; i < order_.size(); ++i) {
       const std::string_view text = texts[order_[i]], before = i ? texts[order_[i - 1]] : "";
@@ -49,13 +50,17 @@ class Suffixes {
     }
   }
   uint32_t shorter(uint32_t node) const { return nodes_[node].shorter; }
-  size_t size(uint32_t node) const { return nodes_[node].size; }  // in bytes
+  size_t size(uint32_t node) const { return sizes_[node]; }  // in bytes
   // Whether an entry begins with the node and is longer.
   bool goes_on(uint32_t node) const { return nodes_[node].link >> 9; }
-  // The longest entry that a text of this state ends with; the next shorter entry that an entry
-  // ends with. Or kNone.
-  uint32_t longest(uint32_t state) const { return nodes_[state].entry; }
-  uint32_t shorter_entry(uint32_t entry) const { return shorter_[entry]; }
+  struct Ending {
+    uint32_t entry = kNone;  // or none
+    uint16_t bytes = 0;      // its size
+  };
+  // The longest entry that a text of this state ends with; the next shorter one that an entry ends
+  // with.
+  Ending longest(uint32_t state) const { return nodes_[state].longest; }
+  Ending shorter_than(uint32_t entry) const { return shorter_[entry]; }
 
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
   const Numbers& order() const { return order_; }
@@ -102,11 +107,11 @@ class Suffixes {
         trie.step(node, static_cast<unsigned char>(byte));
         Node& made = nodes_[node];
         if (parent != kRoot) made.shorter = next(nodes_[parent].shorter, byte);
-        made.size = static_cast<uint16_t>(size + 1);
-        made.entry = nodes_[made.shorter].entry;
+        sizes_[node] = static_cast<uint16_t>(size + 1);
+        made.longest = nodes_[made.shorter].longest;
         if (!trie.ends_at(node)) continue;
-        shorter_[trie.longest_at(node)] = made.entry;
-        made.entry = trie.longest_at(node);
+        shorter_[trie.longest_at(node)] = made.longest;
+        made.longest = {trie.longest_at(node), sizes_[node]};
       }
       std::erase_if(open,
                     [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
@@ -116,14 +121,14 @@ class Suffixes {
   struct Node {
     uint32_t link;  // as in the trie
     uint32_t shorter = kRoot;
-    uint32_t entry = kNone;  // the longest that the node ends with
-    uint16_t size = 0;
+    Ending longest;
   };
   Numbers order_;
   static constexpr size_t kBlock = 64;
   std::vector<uint16_t> shared_, least_;  // the least of each block
   LargeVector<Node> nodes_;
-  Numbers shorter_;  // by entry
+  std::vector<uint16_t> sizes_;  // by node
+  std::vector<Ending> shorter_;  // by entry
 };
 
 }  // namespace supratok

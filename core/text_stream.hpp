@@ -21,66 +21,66 @@ class TextStream {
   size_t append(std::string_view text) {
     const size_t known = table_.size();
     try {
-      return append_to_table(text);
+      size_t first = 0;
+      while (first < text.size() && !is_border(text, first)) ++first;
+      table_.add(text.substr(0, first));
+      if (first < text.size()) return append_behind(text, first);
+      make_room(0);
+      return correct(text.size());
     } catch (...) {
       table_.shorten(known);
       throw;
     }
   }
-  const Numbers& ids() const { return ids_; }
+  std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
   size_t bytes() const { return bytes_; }
 
  private:
-  // In three parts, if the text is long and has borders: up to the first border, from there to the
-  // last one, where the encoder is faster than the table, and from there on.
-  size_t append_to_table(std::string_view text) {
-    const auto is_border = [&](size_t at) {
-      if (at) return boundaries_.is_border(text[at - 1], text[at]);
-      return table_.size() && boundaries_.is_border(table_.text().back(), text[0]);
-    };
-    size_t first = 0, last = text.size();
-    while (first < text.size() && !is_border(first)) ++first;
-    table_.add(text.substr(0, first));
-    if (first == text.size()) {
-      make_room(0);
-      return correct(text.size());
-    }
-    while (!is_border(--last)) continue;
+  bool is_border(std::string_view text, size_t at) const {
+    return boundaries_.is_border(at ? text[at - 1] : table_.last_byte(table_.size()), text[at]);
+  }
+  // The text up to its first border is in the table. From there to the last one the encoder is
+  // faster; the rest begins a new table.
+  [[gnu::noinline]] size_t append_behind(std::string_view text, size_t first) {
+    size_t last = text.size() - 1;
+    while (last > first && !is_border(text, last)) --last;
     Numbers middle;
-    boundaries_.encoder().encode(text.substr(first, last - first), middle);
-    LastTokens rest(boundaries_.encoder(), boundaries_.suffixes());
-    rest.add(text.substr(last));
-    make_room(middle.size() + rest.count(rest.size()));
+    if (last > first) boundaries_.encoder().encode(text.substr(first, last - first), middle);
+    next_.shorten(0);
+    next_.add(text.substr(last));
+    make_room(middle.size() + next_.count(next_.size()));
     const size_t keep = correct(text.size());
-    ids_.insert(ids_.end(), middle.begin(), middle.end());
-    settled_ = ids_.size();
-    table_.swap(rest);
-    table_.ids(0, end_ = table_.size(), ids_);
+    std::copy(middle.begin(), middle.end(), ids_.begin() + static_cast<ptrdiff_t>(count_));
+    settled_ = count_ + middle.size();
+    table_.swap(next_);
+    end_ = 0;
+    correct(0);
     return keep;
   }
 
   // For the ids of the table and so many more.
   void make_room(size_t more) {
     const size_t size = settled_ + table_.count(table_.size()) + more;
-    if (size > ids_.capacity()) ids_.reserve(std::max(size, 2 * ids_.capacity()));
+    if (size > ids_.size()) ids_.resize(std::max(size, 2 * ids_.size()));
   }
   // Makes the ids those of the table. There is room, so nothing can fail.
   size_t correct(size_t more) {
-    const size_t same = table_.meet(end_, table_.size());
-    const size_t keep = settled_ + table_.count(same);
-    ids_.resize(keep);
-    table_.ids(same, table_.size(), ids_);
-    end_ = table_.size();
+    size_t before = end_, now = end_ = table_.size();
+    uint32_t* const ids = ids_.data() + settled_;
+    count_ = settled_ + table_.count(now);
     bytes_ += more;
-    return keep;
+    while (before != now)
+      before > now ? before = table_.start(before) : now = table_.write(now, ids);
+    return settled_ + table_.count(now);
   }
 
   const Boundaries& boundaries_;
-  LastTokens table_;    // of the text since a border
-  Numbers ids_;         // of the whole text
-  size_t settled_ = 0;  // ids before the border
-  size_t end_ = 0;      // of the text in the table that `ids_` has
-  size_t bytes_ = 0;    // of the whole text
+  LastTokens table_, next_ = table_;  // of the text since a border; room for the next one
+  Numbers ids_;                       // of the whole text; behind them is room
+  size_t count_ = 0;                  // of ids
+  size_t settled_ = 0;                // ids before the border
+  size_t end_ = 0;                    // of the text in the table that `ids_` has
+  size_t bytes_ = 0;                  // of the whole text
 };
 
 }  // namespace supratok

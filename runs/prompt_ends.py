@@ -105,6 +105,9 @@ def measured(path: Path, prompts: list[str], long: str, corpus: Path, lines: int
         "stream, by single characters, a character (ns)": nano(
             lambda: one_by_one(one.encode_stream, chars), len(chars)
         ),
+        "stream, one patch for all characters, a character (ns)": nano(
+            lambda: one.encode_stream().extend(chars), len(chars)
+        ),
         "calls that do nothing, a character (ns)": nano(
             lambda: one_by_one(Nothing, chars), len(chars)
         ),

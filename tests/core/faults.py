@@ -239,7 +239,7 @@ def _at_ends(call: Callable[[_core.Boundaries, str], Any]) -> Callable[[], tuple
 
 def _appended(ends: _core.Boundaries, text: str) -> None:
     """A stream that was stopped goes on as if nothing had come."""
-    stream = _core.TextStream(ends)
+    stream = _core.TextStream(ends, tuple)
     stream.append("aaa")
     try:
         stream.append(text)

@@ -22,6 +22,6 @@ def test_the_table(tmp_path: Path) -> None:
     paths = [str(tmp_path / name) if not name.startswith("--") else name for name in given]
     script("prompt_ends").main(paths)
     table = read(tmp_path / "out")
-    assert table.head == ["", "mine.json"] and len(table.lines) == 15
+    assert table.head == ["", "mine.json"] and len(table.lines) == 16
     assert all(line[1] for line in table.lines)
     assert table.lines[0][1].endswith(", 0") and not table.lines[0][1].startswith("0")

@@ -92,6 +92,17 @@ def test_patches_give_the_encoding_of_the_whole(one: Tokenizer, pieces: list[str
         assert stream.bytes == len(text.encode())
 
 
+@many
+@given(vocabularies, st.lists(st.text("abc é", max_size=5), max_size=8), st.integers(0, 8))
+def test_one_patch_for_many_pieces(one: Tokenizer, pieces: list[str], first: int) -> None:
+    stream, ids = one.encode_stream(), list[int]()
+    for some in (pieces[:first], iter(pieces[first:])):
+        patch = stream.extend(some)
+        assert type(patch) is Patch and patch.keep <= len(ids)
+        ids[patch.keep :] = patch.ids
+    assert ids == one.encode("".join(pieces)) == stream.ids
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_stream_of_characters_and_of_long_pieces(rule: str) -> None:
     one, rng = trained(rule), random.Random(3)
@@ -321,6 +332,8 @@ def test_layouts() -> None:
         (lambda one: one.may_come(([], 5)), r"text must be a str, not int \(5\)"),
         (lambda one: one.may_come(Cover([257, 258], "")), "the ids of a cover are an encoding"),
         (lambda one: one.encode_stream().append(b"a"), "text must be a str, not bytes"),
+        (lambda one: one.encode_stream().extend(["a", 5]), "item 1 of texts must be a str"),
+        (lambda one: one.encode_stream().extend(["a", "\ud800"]), "lone surrogate"),
     ],
 )
 def test_wrong_arguments(call: Any, message: str) -> None:
@@ -334,6 +347,8 @@ def test_an_error_leaves_a_stream_as_it_was() -> None:
     for wrong in ("b\ud800", 5):
         with pytest.raises((ValueError, TypeError)):
             stream.append(wrong)  # type: ignore[arg-type]
+        with pytest.raises((ValueError, TypeError)):
+            stream.extend(["b", wrong])  # type: ignore[list-item]
     assert stream.append("b").keep == 0 and len(stream.ids) == 1
 
 

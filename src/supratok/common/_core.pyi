@@ -1,10 +1,12 @@
 """The C++ core, by hand; `stubtest` checks it against the built module."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Patch = TypeVar("_Patch", bound=tuple[Any, ...])
 
 MOST_TOKENS: int
 
@@ -334,9 +336,9 @@ class Boundaries:
     ) -> NDArray[np.uint8]: ...
     def next_mask(self, ids: list[int] | NDArray[np.integer[Any]]) -> NDArray[np.uint8]: ...
 
-class TextStream:
-    def __init__(self, boundaries: Boundaries) -> None: ...
-    def append(self, text: str) -> tuple[int, list[int]]: ...
+class TextStream(Generic[_Patch]):
+    def __init__(self, boundaries: Boundaries, patch: type[_Patch]) -> None: ...
+    def append(self, text: str) -> _Patch: ...
     def ids(self) -> list[int]: ...
     def bytes(self) -> int: ...
 

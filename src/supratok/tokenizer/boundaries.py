@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from ..common import _core as core
-from .arguments import list_of_ids, wrong_text
+from .arguments import list_of_ids, wrong_text, wrong_texts
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -73,15 +73,24 @@ class TextStream:
     one thread at a time.
     """
 
-    def __init__(self, stream: core.TextStream) -> None:
+    def __init__(self, stream: core.TextStream[Patch]) -> None:
         self._stream, self._append = stream, stream.append
 
     def append(self, text: str) -> Patch:
         """Add a piece of text. An error leaves the stream as it was."""
         try:
-            return tuple.__new__(Patch, self._append(text))  # a fast Patch(*...)
+            return self._append(text)
         except (TypeError, UnicodeEncodeError) as error:
             raise wrong_text(text, error) from error
+
+    def extend(self, pieces: Iterable[str]) -> Patch:
+        """Add many pieces, and get one patch for all of them: several times faster than a patch
+        after each, where nobody reads those in between."""
+        pieces = list(pieces)
+        try:
+            return self._append("".join(pieces))
+        except (TypeError, UnicodeEncodeError) as error:
+            raise wrong_texts(pieces, error) from error
 
     @property
     def ids(self) -> list[int]:
@@ -154,7 +163,7 @@ class AtBoundaries(Vocabulary):
         >>> stream.append("in New"), stream.append(" York")      # doctest: +SKIP
         (Patch(keep=0, ids=[288, 291]), Patch(keep=1, ids=[295]))
         """
-        return TextStream(core.TextStream(self._ends))
+        return TextStream(core.TextStream(self._ends, Patch))
 
     def split(self, text: str, max_tokens: int = 512) -> list[str]:
         """Cut a text into pieces of at most `max_tokens` tokens, each as long as possible. Each
