@@ -57,8 +57,17 @@ def _graft(args: argparse.Namespace) -> Needs:
     yield "export", "gguf"
 
 
+def _play(args: argparse.Namespace) -> Needs:
+    yield from (("play", name) for name in ("starlette", "uvicorn", "jinja2"))
+
+
 def _report(args: argparse.Namespace) -> Needs:
     yield "lab", "jinja2"
+
+
+def _show(args: argparse.Namespace) -> Needs:
+    if args.html is not None:
+        yield "play", "jinja2"
 
 
 def _tokenize(args: argparse.Namespace) -> Needs:
@@ -77,7 +86,9 @@ _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
     "export": _export,
     "extend": _extend,
     "graft": _graft,
+    "play": _play,
     "report": _report,
+    "show": _show,
     "tokenize": _tokenize,
     "tune": _tune,
 }
