@@ -181,6 +181,7 @@ def _environment() -> Any:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
+    environment.filters["newlines"] = lambda text: text[len(text.rstrip("\n")) :]
     environment.filters["parts"] = lambda text: re.findall(r"[ \t\n]|[^ \t\n]+", text)
     return environment
 

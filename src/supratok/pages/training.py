@@ -15,6 +15,7 @@ from ..common import _core
 from ..tokenizer import Tokenizer
 from .card import Card, mark
 
+_MANY = 5  # words; longer tokens are counted with these
 _RULES = {
     "merges": "joins neighbours, the earliest token of the list first, as BPE does",
     "fewest": "finds the fewest tokens that spell the text",
@@ -72,12 +73,17 @@ def _births(tokenizer: Tokenizer) -> list[dict[str, Any]]:
 def _words(tokenizer: Tokenizer) -> list[dict[str, Any]]:
     """How many tokens have one word, two words, ..."""
     by_class = tokenizer.recipe.scripts is not None
-    counts = Counter(len(_core.split_words(text, by_class)) for text in tokenizer.texts)
+    words = (len(_core.split_words(text, by_class)) for text in tokenizer.texts)
+    counts = Counter(min(number, _MANY) for number in words)
     size = sum(counts.values())
     return [
-        {"words": words, "tokens": count, "share": count / size}
+        {"words": _named(words), "tokens": count, "share": count / size}
         for words, count in sorted(counts.items())
     ]
+
+
+def _named(words: int) -> str:
+    return "1 word" if words == 1 else f"{words} words{' or more' if words == _MANY else ''}"
 
 
 def _recipe(tokenizer: Tokenizer) -> list[tuple[str, str]]:

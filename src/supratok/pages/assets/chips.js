@@ -11,10 +11,12 @@ export function make(name, attributes = {}, ...inside) {
   return element;
 }
 
-/** A text whose blanks can be made visible by the style sheet. */
-export function withBlanks(text) {
+/** A text whose blanks can be made visible by the style sheet. A newline is a sign; it also ends the
+ * line where tokens stand in their text (`breaks`). */
+export function withBlanks(text, breaks = false) {
   const parts = text.split(/([ \t\n])/).filter((part) => part !== "");
-  return parts.map((part) => (BLANKS[part] ? make("i", { class: BLANKS[part] }, part) : part));
+  const inside = (part) => (part === "\n" && !breaks ? "" : part);
+  return parts.map((part) => (BLANKS[part] ? make("i", { class: BLANKS[part] }, inside(part)) : part));
 }
 
 /** How a screen reader and a heading say a token. */
@@ -30,8 +32,12 @@ export function plainChip(text, born, letter) {
 
 /** The chip of a token in a text. */
 export function chip([id, start, end], [text, born, letter]) {
-  const made = plainChip(text, born, letter);
-  made.append(make("span", { class: "id" }, String(id)));
+  const tail = /\n*$/.exec(text)[0]; // behind the letter, so that this stays on the line of the text
+  const made = make("span", { class: `k b-${born}` },
+    make("span", { class: "t" }, ...withBlanks(text.slice(0, text.length - tail.length), true), ...withBlanks(tail)),
+    make("sub", {}, letter), make("span", { class: "id" }, String(id)));
+  if (tail) made.append(tail);
+  if (text.includes("\n")) made.classList.add("breaking");
   Object.assign(made.dataset, { i: id, s: start, e: end });
   prepare(made, text, id, born);
   return made;
@@ -49,7 +55,8 @@ export function adopt(list) {
   list.setAttribute("role", "listbox");
   for (const made of list.children) {
     const born = [...made.classList].find((name) => name.startsWith("b-")).slice(2);
-    prepare(made, made.querySelector(".t").textContent, made.dataset.i, born);
+    const end = made.lastChild.nodeType === Node.TEXT_NODE ? made.lastChild.data : "";
+    prepare(made, made.querySelector(".t").textContent + end, made.dataset.i, born);
     made.removeAttribute("title");
   }
   enter(list);
@@ -80,8 +87,9 @@ export function over(list, start, end) {
 }
 
 /**
- * Walk over chips by mouse and keyboard. `active(chip or null, pinned)` is called with every step.
- * A pinned chip stays active until Escape, or until another one is pinned.
+ * Walk over chips by mouse and keyboard. `active(chip or null, meant)` is called with every step;
+ * `meant`: by a key or a click, and not only because the mouse came by. A pinned chip stays active
+ * until Escape, a second click, or until another one is pinned.
  */
 export function walk(root, active) {
   const lists = () => [...root.querySelectorAll(".tokens")];
@@ -102,7 +110,7 @@ export function walk(root, active) {
       made.classList.toggle("pinned", pinned);
       if (pinned) made.setAttribute("aria-selected", "true");
     }
-    active(made, pinned);
+    active(made, pinned || (made !== null && made === document.activeElement));
   }
 
   const chipOf = (event) => event.target.closest?.(".tokens > .k");
@@ -115,13 +123,14 @@ export function walk(root, active) {
   });
   root.addEventListener("focusin", (event) => {
     const made = chipOf(event);
-    if (made && made !== now) activate(made, pinned && made === now);
+    if (made && made !== now) activate(made);
   });
   root.addEventListener("click", (event) => {
     const made = chipOf(event);
     if (!made) return;
+    const again = made.classList.contains("pinned");
     step(made);
-    activate(made, !(pinned && made === now) || !made.classList.contains("pinned"));
+    activate(again ? null : made, !again);
   });
   root.addEventListener("keydown", (event) => {
     const made = chipOf(event);
@@ -140,6 +149,9 @@ export function walk(root, active) {
     made.focus();
   }
 
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && pinned && !chipOf(event)) activate(null);
+  });
   return { clear: () => activate(null) };
 }
 
@@ -183,14 +195,16 @@ export function tree(tokens, id) {
 }
 
 /** Write the facts of a token into a panel. `rows` are more of them: [name, value]. */
-export function tell(panel, name, tokens, id, joined, meanings, rows) {
+export function tell(panel, name, tokens, id, joined, meanings, rows, close) {
   const token = tokens[id];
-  const facts = [["id", String(id)], ["born", `${token.letter} ${token.born}: ${meanings[token.born] ?? "of another origin"}`]];
+  const facts = [["id", String(id)], ["born", `${token.letter} ${token.born}, ${meanings[token.born] ?? "of another origin"}`]];
   if (token.count !== null) facts.push(["count when made", token.count.toLocaleString("en")]);
   const list = make("dl");
   for (const [term, value] of [...facts, ...rows]) list.append(make("div", {}, make("dt", {}, term), make("dd", {}, value)));
   const title = make("p", { class: "title" }, plainChip(token.text, token.born, token.letter), make("span", { class: "of" }, name));
-  panel.replaceChildren(title, list);
+  const closing = make("button", { type: "button", class: "close" }, "Close");
+  closing.addEventListener("click", close);
+  panel.replaceChildren(closing, title, list);
   if (!token.parts.length) return;
   const how = joined ? "Joined from" : "Other tokens that spell it";
   panel.append(make("h3", {}, how), make("div", { class: "tree", tabindex: "0", role: "group", "aria-label": how },

@@ -189,8 +189,9 @@ async function factsOf(place, id) {
 
 let wanted = null;
 
-const walking = walk(by("cards"), async (made) => {
+const walking = walk(by("cards"), async (made, meant) => {
   wanted = made;
+  detail.classList.toggle("floating", meant);
   markInText(made ? +made.dataset.s : null, made ? +made.dataset.e : null);
   if (!made) return detail.replaceChildren(hint);
   const place = +made.closest("[data-card]").dataset.card;
@@ -199,7 +200,7 @@ const walking = walk(by("cards"), async (made) => {
   if (!facts || wanted !== made) return;
   const at = [...made.parentElement.children].indexOf(made) + shown.cards[place].first + 1;
   const range = `${number(+made.dataset.s + 1)} to ${number(+made.dataset.e)}`;
-  tell(detail, names[place], facts.tokens, id, facts.joined, meanings, [["place", `token ${number(at)}, characters ${range}`]]);
+  tell(detail, names[place], facts.tokens, id, facts.joined, meanings, [["place", `token ${number(at)}, characters ${range}`]], () => walking.clear());
   const select = make("button", { type: "button" }, "Select in the text");
   select.addEventListener("click", () => {
     source.focus();
@@ -230,7 +231,7 @@ function cover(one) {
     line.append(one.tokens.length ? "" : "nothing more", make("small", {}, `A token ends with the text; then any of ${number(one.next)} tokens.`));
     return line;
   }
-  line.append(open(`${one.rest}…`), make("small", {}, `One of ${number(one.next)} tokens crosses the end, such as `, ...chips(one.examples)));
+  line.append(open(`${one.rest}…`), make("small", {}, one.next === 1 ? "This token crosses the end: " : `One of ${number(one.next)} tokens crosses the end, such as `, ...chips(one.examples)));
   return line;
 }
 
@@ -242,7 +243,7 @@ function cutOf(facts, place) {
     return made;
   }
   const ways = facts.covers.length + facts.more;
-  made.append(make("p", {}, `${number(facts.ids)} tokens stay whatever follows`, facts.ids ? ": " : ".", facts.ids > facts.tail.length ? "… " : "", ...chips(facts.tail)));
+  made.append(make("p", {}, `${number(facts.ids)} token${facts.ids === 1 ? " stays" : "s stay"} whatever follows`, facts.ids ? ": " : ".", facts.ids > facts.tail.length ? "… " : "", ...chips(facts.tail)));
   if (facts.rest) made.append(make("p", {}, "Open end: ", open(facts.rest)));
   made.append(make("p", {}, ways === 1 ? "One way on:" : `${ways} ways on; every continuation takes exactly one of them:`));
   made.append(make("ol", {}, ...facts.covers.map(cover)));

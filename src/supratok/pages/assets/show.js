@@ -2,13 +2,15 @@
 
 const facts = JSON.parse(document.getElementById("facts").textContent);
 const panel = document.getElementById("detail");
+const hint = panel.firstElementChild;
+panel.hidden = false;
 for (const list of document.querySelectorAll(".tokens")) adopt(list);
-walk(document.getElementById("cards"), (made) => {
-  panel.hidden = !made;
-  if (!made) return;
+const walking = walk(document.getElementById("cards"), (made, meant) => {
+  panel.classList.toggle("floating", meant);
+  if (!made) return panel.replaceChildren(hint);
   const place = +made.closest("[data-card]").dataset.card;
   const card = facts.cards[place];
   const number = [...made.parentElement.children].indexOf(made) + 1;
   const where = `token ${number.toLocaleString("en")}, characters ${+made.dataset.s + 1} to ${made.dataset.e}`;
-  tell(panel, `${card.letter} ${card.name}`, card.tokens, +made.dataset.i, card.joined, facts.meanings, [["place", where]]);
+  tell(panel, `${card.letter} ${card.name}`, card.tokens, +made.dataset.i, card.joined, facts.meanings, [["place", where]], () => walking.clear());
 });

@@ -34,10 +34,9 @@ function show(answer) {
   choices(form.script, answer.scripts);
   rows.replaceChildren(...answer.rows.map(row));
   const of = answer.size.toLocaleString("en");
-  found.textContent = answer.total === answer.size
-    ? `${of} tokens; ${answer.phrases.toLocaleString("en")} of them are phrases.`
-    : `${answer.total.toLocaleString("en")} of ${of} tokens.`;
-  document.getElementById("use").textContent = answer.use ?? "count";
+  const all = answer.total === answer.size;
+  const those = all ? `${of} tokens; ${answer.phrases.toLocaleString("en")} of them are phrases` : `${answer.total.toLocaleString("en")} of ${of} tokens`;
+  found.textContent = `${those}. Count: ${answer.use ?? "the file has none"}.`;
   page = answer.page;
   document.getElementById("page").textContent = `page ${page + 1} of ${answer.pages.toLocaleString("en")}`;
   steps[0].disabled = page === 0;
