@@ -27,7 +27,7 @@ from .card import Card
 from .cuts import cuts
 from .guard import App, Guard
 from .page import assets, play_page
-from .tokens import Encoded, clamp, encode, window
+from .tokens import WINDOW, Encoded, clamp, encode, window
 from .tree import Tree
 from .vocabulary import SORTS, Listing, Query
 
@@ -66,6 +66,7 @@ class Playground:
             "bytes": len(text.encode()),
             "from": first,
             "to": last,
+            "window": WINDOW,
             "cards": [window(card, one, first, last) for card, one in shown],
         }
 

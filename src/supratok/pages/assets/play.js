@@ -71,6 +71,7 @@ async function update() {
   turn();
   legend();
   keep(now);
+  followCaret();
   showCuts(await ask("cuts", { text: wellFormed(now) }));
 }
 
@@ -143,7 +144,7 @@ function goTo(place) {
 }
 
 for (const button of pager.querySelectorAll("button")) button.addEventListener("click", () => {
-  goTo(+button.dataset.step > 0 ? shown.to : shown.from - (shown.to - shown.from));
+  goTo(+button.dataset.step > 0 ? shown.to : shown.from - shown.window);
 });
 slider.addEventListener("input", () => goTo(+slider.value));
 
@@ -295,6 +296,15 @@ try {
 source.addEventListener("input", () => {
   markInText(null, null);
   changed();
+});
+// A browser takes minutes to paste a megabyte of lines into a field, as if they were typed, and a
+// moment to set them.
+source.addEventListener("paste", (event) => {
+  const pasted = event.clipboardData?.getData("text/plain") ?? "";
+  if (pasted.length <= MIRRORED) return;
+  event.preventDefault();
+  source.setRangeText(pasted.replaceAll("\r\n", "\n"), source.selectionStart, source.selectionEnd, "end");
+  source.dispatchEvent(new Event("input"));
 });
 by("price").addEventListener("input", () => shown && figures());
 view(location.hash.slice(1));
