@@ -388,7 +388,8 @@ def test_the_dark_page_is_dark(new_page: NewPage) -> None:
 @pytest.fixture(scope="module")
 def alone(folder: Path) -> str:
     names = [folder / "ours.json", folder / "plain.json"]
-    command = [sys.executable, "-m", "supratok", "show", *names, "--html", folder / "page.html"]
+    command: list[str | Path] = [sys.executable, "-m", "supratok", "show", *names]
+    command += ["--html", folder / "page.html"]
     text = f"{TEXT}\n\n日本 😀 <b>&amp;</b>\n"
     subprocess.run([*command, "--text", text], check=True, capture_output=True)
     return (folder / "page.html").as_uri()

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from supratok.pages import server
+from supratok.pages import server, tokens
 from supratok.pages.card import cards_of, our_card
 from supratok.pages.guard import HEADERS
 from supratok.pages.listen import listening, names_of
@@ -100,7 +100,7 @@ def test_cuts_tokens_and_vocabulary(client: Client) -> None:
 
 def test_texts_of_last_time_are_kept_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    real = server.encode
+    real = tokens.encode
 
     def counted(card: Any, text: str) -> Any:
         calls.append(text)
