@@ -98,8 +98,9 @@ def shoot(browser: Any, address: str, page_file: Path, folder: Path) -> list[Pat
 
 def _text(page: Any, address: str, _: Path) -> None:
     page.goto(f"{address}#text")
-    page.fill("#source", f"{SENTENCE}\n\nThis is the same as the end of the")
+    page.fill("#source", f"{SENTENCE}\n\nThis is the same as the end of the")  # 214 characters
     page.wait_for_function(LOADED)
+    page.get_by_text("214 characters, 214 bytes").wait_for()
     page.wait_for_function("() => document.querySelectorAll('.cut li').length > 2")
     page.locator(".card").first.locator(".k", has_text="list of").first.click()
     page.wait_for_selector("#detail .tree")
@@ -130,12 +131,12 @@ VIEWS = {"text": _text, "vocabulary": _vocabulary, "training": _training, "show"
 
 
 def small(source: Path, target: Path, height: int = 900) -> None:
-    """The upper part, in 128 colours: below 150 kB."""
+    """The upper part, in 256 colours: below 150 kB."""
     image_of = __import__("PIL.Image", fromlist=["Image"])
     with image_of.open(source) as picture:
         cut = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, height)))
         buffer = io.BytesIO()
-        cut.quantize(128, dither=0).save(buffer, "PNG", optimize=True)
+        cut.quantize(256, dither=0).save(buffer, "PNG", optimize=True)
     if len(buffer.getvalue()) > 150_000:
         raise SystemExit(f"{target}: {len(buffer.getvalue()):,} bytes, more than 150 kB")
     target.write_bytes(buffer.getvalue())

@@ -51,7 +51,11 @@ class Listing:
     def __init__(self, card: Card, uses: NDArray[np.int64] | None = None) -> None:
         self.card = card
         self._uses = uses
-        self.counted = "use in the files given" if uses is not None else "count when it was made"
+        self.counted = (
+            "The count is the use in the files given"
+            if uses is not None
+            else ("The count is that of training, when a token was made")
+        )
 
     def find(self, query: Query) -> dict[str, Any]:
         """A page of rows, the number of all that match, and what there is to filter by."""

@@ -36,7 +36,7 @@ function show(answer) {
   const of = answer.size.toLocaleString("en");
   const all = answer.total === answer.size;
   const those = all ? `${of} tokens; ${answer.phrases.toLocaleString("en")} of them are phrases` : `${answer.total.toLocaleString("en")} of ${of} tokens`;
-  found.textContent = `${those}. Count: ${answer.use ?? "the file has none"}.`;
+  found.textContent = `${those}. ${answer.use ?? "The file has no counts"}.`;
   page = answer.page;
   document.getElementById("page").textContent = `page ${page + 1} of ${answer.pages.toLocaleString("en")}`;
   steps[0].disabled = page === 0;
