@@ -1,6 +1,7 @@
-# make demo       train on Python's own documentation, and show the result
+# make demo       train on Python's own documentation, and show the result; PLAY=1: the playground
 # make test       the tests of every promise, in minutes
 # make test-all   those, the slow ones (more seeds, cases of lab alone) and the long ones (faults)
+# make browser    install Debian's chromium, in which the tests look at the pages
 # make lint       formats, types, lints, the law of the rooms, and the stub of the core
 # make bench      the figures of the README (needs SUPRATOK_DATA)
 # make wheel      an sdist and a wheel of this platform in dist/, checked, and used without a compiler
@@ -13,11 +14,21 @@ WORKERS ?= auto
 SOURCES = pyproject.toml CMakeLists.txt README.md $(wildcard core/*) \
           $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: demo test test-all lint bench wheel sanitize clean
+.PHONY: demo browser test test-all lint bench wheel sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
-	$(BIN)/python -m supratok.cli.demo
+	$(BIN)/python -m supratok.cli.demo $(if $(PLAY),--play)
+
+browser:
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+	  echo "a browser is installed already"; \
+	elif command -v apt-get >/dev/null; then \
+	  sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$sudo apt-get update && $$sudo apt-get install --yes --no-install-recommends chromium; \
+	else \
+	  echo "Install Chromium or Chrome yourself, and set SUPRATOK_CHROMIUM to its program"; exit 1; \
+	fi
 
 test: $(VENV)/dev
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -61,7 +72,7 @@ $(VENV)/python:
 	touch $@
 
 $(VENV)/installed: $(VENV)/python $(SOURCES)
-	$(BIN)/pip install --quiet --no-build-isolation .
+	$(BIN)/pip install --quiet --no-build-isolation ".[play]"
 	touch $@
 
 $(VENV)/dev: $(VENV)/python $(SOURCES)

@@ -144,7 +144,7 @@ def test_unseen_documents_are_not_those_that_training_prunes_by() -> None:
 # --- All of it
 
 
-def test_the_demo_runs_and_prints_its_five_parts(
+def test_the_demo_runs_and_prints_its_six_parts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "build").mkdir()
@@ -152,7 +152,7 @@ def test_the_demo_runs_and_prints_its_five_parts(
     monkeypatch.setenv("COLUMNS", "80")
     demo.main(["--vocab-size", "2500", "--threads", "2"], stdlib=STDLIB / "email")
     out = capsys.readouterr().out
-    places = [out.index(f"\n{number}  ") for number in range(1, 6)]
+    places = [out.index(f"\n{number}  ") for number in range(1, 7)]
     assert places == sorted(places)
     assert "MB of English prose" in out and "cross a word" in out
     assert "If the| " in out  # a phrase, with bars in place of colours
@@ -168,9 +168,25 @@ def test_the_demo_runs_and_prints_its_five_parts(
     assert [hint[0] for hint in hints] == ["inspect", "count", "compare"]
     assert training[0] == "train"
     assert [main(hint) for hint in hints] == [0, 0, 0]
+    code, browser = code.split("\n6  ")
+    assert Path("build/demo.html").resolve().as_uri() in browser.replace("\n", "")
+    page = Path("build/demo.html").read_text("utf-8")
+    assert all(name in page for name in ("plain BPE", "ours, merges", "ours, fewest"))
+    assert "supratok play build/demo.json build/demo.plain.json" in browser
     *shown, last = code.strip().splitlines()
     exec("\n".join(shown), {})
     assert last.startswith("mine = supratok.train(") and compile(last, "demo", "exec")
+
+
+def test_without_the_packages_of_pages_the_demo_says_how_to_install_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(demo, "is_installed", lambda name: name != "jinja2")
+    page = demo.save_page(tmp_path / "demo.json", [])
+    demo.show_page_hint(demo._console(), page, tmp_path / "demo.json", tmp_path / "plain.json")
+    said = " ".join(capsys.readouterr().out.split())
+    assert page is None and "pip install" in said and "jinja2" in said
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

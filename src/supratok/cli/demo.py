@@ -2,7 +2,7 @@
 
 It downloads nothing. The text is the topics of `help()` and the docstrings and comments of the
 standard library, about 3 MB of English prose on programming. Progress goes to standard error, the
-result to standard output.
+result to standard output; the last of it is a page to open in a browser.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from rich.text import Text
 
 from .. import Recipe, Tokenizer, train
 from ..common import _core
+from ..common.files import write_whole
+from ..common.packages import install_hint, is_installed
 from .demo_text import Prose, read
 from .draw import coloured, new_table, print_table
 
@@ -66,6 +68,7 @@ def main(argv: list[str] | None = None, stdlib: Path | None = None) -> None:
         metavar="PATH",
         help="the file to write (default: build/demo.json, or in a temporary folder)",
     )
+    add("--play", action="store_true", help="start the playground at the end")
     args = parser.parse_args(argv)
     if args.out and not args.out.parent.is_dir():
         parser.error(f"--out {args.out}: there is no folder {args.out.parent}; create it first")
@@ -83,7 +86,11 @@ def main(argv: list[str] | None = None, stdlib: Path | None = None) -> None:
     show_phrases(console, results[1].tokenizer, prose)
     show_sentence(console, results)
     show_unseen(console, results, prose)
-    show_next(console, *save(args.out, results, prose))
+    saved = save(args.out, results, prose)
+    show_next(console, *saved)
+    show_page_hint(console, save_page(saved[0], results), saved[0], saved[1])
+    if args.play:
+        play(saved[0], saved[1])
 
 
 def learn(prose: Prose, ours: Recipe, threads: int | None) -> list[Result]:
@@ -218,6 +225,44 @@ mine = supratok.train("my/*.jsonl", supratok.Recipe(vocab_size=32_000))"""
     for title, code in ((f"Saved as {ours}. In a shell:", shell), ("In Python:", python)):
         console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
         console.print(Text(code, style="cyan"), soft_wrap=True)
+
+
+def save_page(ours: Path, results: list[Result]) -> Path | None:
+    """The sentence by all tokenizers, as a page that stands alone; None without the package that
+    it takes."""
+    from ..pages.card import cards_of, our_card
+
+    if not is_installed("jinja2"):
+        return None
+    from ..pages.page import show_page
+
+    cards = cards_of(our_card(name, tokenizer) for name, tokenizer, _ in reversed(results))
+    page = ours.with_suffix(".html")
+    write_whole(page, show_page(cards, SENTENCE, "One sentence in three tokenizers"))
+    return page
+
+
+def show_page_hint(console: Console, page: Path | None, ours: Path, plain: Path) -> None:
+    """How to open the page, and how to start the playground."""
+    _part(console, 6, "See it in a browser")
+    if page is None:
+        needed = ("starlette", "uvicorn", "jinja2")
+        hint = install_hint("play", *(name for name in needed if not is_installed(name)))
+        console.print(f"[bold]A page and the playground need more packages:[/] {escape(hint)}")
+        return
+    console.print("[bold]The sentence by all three, as a page; open it in a browser:[/]")
+    console.print(Text(page.resolve().as_uri(), style="cyan"), soft_wrap=True)
+    console.print("\n[bold]The playground, to type yourself; or `make demo PLAY=1`:[/]")
+    a, b = (shlex.quote(str(path)) for path in (ours, plain))
+    console.print(Text(f"{_command()} play {a} {b}", style="cyan"), soft_wrap=True)
+
+
+def play(ours: Path, plain: Path) -> None:
+    """The playground, until Ctrl-C."""
+    from .main import main as command
+
+    sys.stdout.flush()
+    sys.exit(command(["play", str(ours), str(plain)]))
 
 
 def _command() -> str:

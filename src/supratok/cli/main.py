@@ -30,6 +30,8 @@ VERBS = {
     "tally": "count what training needs from a part of the text, into a file",
     "merge": "add the files of tally up",
     "tokenize": "write a corpus as files of ids that trainers read",
+    "play": "try tokenizers on a page in the browser, as you type",
+    "show": "show the tokens of a text, in the terminal or on a page to send around",
     "inspect": "show the recipe, the tokens and the training of a tokenizer",
     "compare": "compare tokenizers on a file",
     "boundaries": "tell how often prompts end inside tokens, and what it takes to be exact",

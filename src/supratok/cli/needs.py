@@ -62,8 +62,17 @@ def _inspect(args: argparse.Namespace) -> Needs:
         yield "play", "jinja2"
 
 
+def _play(args: argparse.Namespace) -> Needs:
+    yield from (("play", name) for name in ("starlette", "uvicorn", "jinja2"))
+
+
 def _report(args: argparse.Namespace) -> Needs:
     yield "lab", "jinja2"
+
+
+def _show(args: argparse.Namespace) -> Needs:
+    if args.html is not None:
+        yield "play", "jinja2"
 
 
 def _tokenize(args: argparse.Namespace) -> Needs:
@@ -84,7 +93,9 @@ _NEEDS: dict[str, Callable[[argparse.Namespace], Needs]] = {
     "extend": _extend,
     "graft": _graft,
     "inspect": _inspect,
+    "play": _play,
     "report": _report,
+    "show": _show,
     "tokenize": _tokenize,
     "tune": _tune,
 }

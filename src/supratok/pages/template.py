@@ -11,6 +11,7 @@ line end or a turn of direction. A template may import the parts that all pages 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from importlib import resources
 from typing import Any
 
@@ -27,15 +28,11 @@ def template(room: str, name: str, extra: str) -> Any:
 
 @functools.cache
 def environment(extra: str) -> Any:
-    """Jinja2, set up for pages."""
-    jinja2 = package("jinja2", extra)
-    made = jinja2.Environment(
-        autoescape=True,
+    """Jinja2 for pages whose text is written with `visible`."""
+    made = new_environment(
+        extra,
+        lambda name: _text(look.__package__ or "", name),
         finalize=lambda value: visible(value) if type(value) is str else value,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        loader=jinja2.FunctionLoader(lambda name: _text(look.__package__ or "", name)),
     )
     markup = package("markupsafe", extra).Markup  # the style sheets are ours: nothing to escape
     made.globals |= {
@@ -43,6 +40,20 @@ def environment(extra: str) -> Any:
         "style_sheet": lambda *more: markup(look.style_sheet(*more)),
     }
     return made
+
+
+def new_environment(extra: str, load: Callable[[str], str], **more: Any) -> Any:
+    """Jinja2 as all pages need it: text is escaped, and lines of commands leave no blank lines."""
+    jinja2 = package("jinja2", extra)
+    return jinja2.Environment(
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        loader=jinja2.FunctionLoader(load),
+        **more,
+    )
 
 
 def _text(room: str, name: str) -> str:
