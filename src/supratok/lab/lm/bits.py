@@ -62,7 +62,6 @@ def bits_per_character(
     return Bits(nats, tuple(map(len, found)), tuple(map(len, texts)))
 
 
-@torch.no_grad()
 def token_nats(
     model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
 ) -> list[NDArray[np.float64]]:
@@ -71,6 +70,7 @@ def token_nats(
     return nats_of(losses, coder.encode_all(texts), coder.end, model.shape.context, device)
 
 
+@torch.no_grad()
 def nats_of(
     losses: Callable[[torch.Tensor], torch.Tensor],
     coded: Sequence[Ids],
