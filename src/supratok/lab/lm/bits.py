@@ -70,7 +70,6 @@ def token_nats(
     return nats_of(losses, coder.encode_all(texts), coder.end, model.shape.context, device)
 
 
-@torch.no_grad()
 def nats_of(
     losses: Callable[[torch.Tensor], torch.Tensor],
     coded: Sequence[Ids],
@@ -86,7 +85,8 @@ def nats_of(
         ids = np.zeros((len(batch), length), dtype=np.int64)
         for row, window in enumerate(batch):
             ids[row, : len(window.ids)] = window.ids
-        found = losses(torch.from_numpy(ids).to(device)).cpu().double().numpy()
+        with torch.no_grad():
+            found = losses(torch.from_numpy(ids).to(device)).cpu().double().numpy()
         for row, (text, start, tokens, known) in enumerate(batch):
             last = len(tokens) - 1
             nats[text][start + known : start + last] = found[row, known:last]
