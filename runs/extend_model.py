@@ -37,7 +37,7 @@ from supratok.lab.report.tables import Table
 CONTROL = "not extended"
 SAMPLED = " + sample"
 ROWS = [*STARTS, *(f"{start}{SAMPLED}" for start in STARTS)]
-BUDGETS = [50_000, 150_000, 300_000]
+BUDGETS = [50_000, 100_000, 200_000]
 TESTS = ("deciding", "held out")
 
 
@@ -60,7 +60,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         help="at which continued training is measured")  # fmt: skip
     add("--more-rate", type=float, default=1e-3, help="learning rate of continued training")
     add("--batch", type=int, default=16, help="windows in a step")
-    add("--measured", type=int, default=100_000, metavar="CHARACTERS", help="of held-out text")
+    add("--measured", type=int, default=50_000, metavar="CHARACTERS", help="of held-out text")
     add("--seeds", type=int, nargs="+", default=[0], help="of the order of texts")
     add("--device", default="auto", help="default: cuda where there is a GPU, otherwise cpu")
     add("--prepare", action="store_true", help="make the base and the extension only")

@@ -168,9 +168,13 @@ def error(model: Any, wanted: Any) -> float:
     return float((torch.cat(seen).mean(0).log() - wanted.log()).abs().mean())
 
 
-def test_a_sample_without_new_tokens_is_refused() -> None:
+def test_a_sample_that_tells_nothing_is_refused_before_any_change() -> None:
+    model = tied()
     with pytest.raises(ValueError, match="the sample holds no new token; pass texts as ids of the"):
-        start_embeddings(tied(), EXTENSION, sample=[[1, 2, 3]])
+        start_embeddings(model, EXTENSION, sample=[[1, 2, 3], []])
+    with pytest.raises(ValueError, match="the model predicts no tokens, so a sample has nothing"):
+        start_embeddings(model.transformer, EXTENSION, sample=SAMPLE)
+    assert len(model.get_input_embeddings().weight) == BASE
 
 
 # --- All ways

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .extension import Extension
-from .levels import set_levels
+from .levels import check_sample, set_levels
 from .starts import Start, check_start, mixed, mixture
 
 
@@ -34,6 +34,8 @@ def start_embeddings(
     check_start(start)
     if not isinstance(extension, Extension):
         extension = Extension.load(extension)
+    if sample is not None:
+        check_sample(model, extension, sample)
     rows = len(model.get_input_embeddings().weight)
     if rows < extension.base_vocab_size:
         raise ValueError(

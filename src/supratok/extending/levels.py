@@ -8,8 +8,8 @@ known without training: over a sample of text, the mean probability that the mod
 should be its frequency. Of all levels these make the sample most probable.
 
 If the output has a bias, the level is added there. Otherwise it is added to the row, as a multiple
-of the direction that all hidden states share: `direction` of length such that its product with a
-hidden state is about 1.
+of the direction that all hidden states share: the vector whose product with a hidden state is about
+1.
 """
 
 from __future__ import annotations
@@ -26,10 +26,24 @@ _WINDOW = 512  # tokens that the model reads together, at most
 _RIDGE = 1e-3
 
 
+def check_sample(model: Any, extension: Extension, sample: Sequence[Sequence[int]]) -> None:
+    """An error if this sample cannot tell the levels of this model."""
+    if model.get_output_embeddings() is None:
+        raise ValueError(
+            "the model predicts no tokens, so a sample has nothing to set; pass a causal language"
+            " model (AutoModelForCausalLM), or no sample"
+        )
+    if not any(id >= extension.first_new_id for ids in sample for id in ids):
+        raise ValueError(
+            "the sample holds no new token; pass texts as ids of the extended tokenizer, such as"
+            " tokenizer(texts)['input_ids']"
+        )
+
+
 def set_levels(model: Any, extension: Extension, sample: Sequence[Sequence[int]]) -> None:
     """Change the output rows (or biases) of the new tokens; the old ones stay."""
     torch = package("torch", "lm")
-    windows = _windows(model, extension, sample)
+    windows = _windows(model, sample)
     frequent = _frequencies(extension, sample)
     output = model.get_output_embeddings()
     ids = torch.tensor([token.id for token in extension.tokens], device=output.weight.device)
@@ -54,20 +68,14 @@ def _frequencies(extension: Extension, sample: Sequence[Sequence[int]]) -> Any:
     return counts / counts.sum() * (new / sum(map(len, sample)))
 
 
-def _windows(model: Any, extension: Extension, sample: Sequence[Sequence[int]]) -> list[Any]:
+def _windows(model: Any, sample: Sequence[Sequence[int]]) -> list[Any]:
     torch = package("torch", "lm")
     length = min(_WINDOW, getattr(model.config, "max_position_embeddings", None) or _WINDOW)
-    found = [
+    return [
         torch.tensor([list(ids[start : start + length])])
         for ids in sample
         for start in range(0, len(ids), length)
     ]
-    if not any(bool((ids >= extension.first_new_id).any()) for ids in found):
-        raise ValueError(
-            "the sample holds no new token; pass texts as ids of the extended tokenizer, such as"
-            " tokenizer(texts)['input_ids']"
-        )
-    return found
 
 
 @contextmanager
@@ -85,7 +93,7 @@ def _seen(model: Any, windows: list[Any], ids: Any) -> tuple[Any, Any]:
     """The mean probability of each new token, and the direction of the hidden states."""
     torch = package("torch", "lm")
     hidden: list[Any] = []
-    output = model.get_output_embeddings()
+    output, first = model.get_output_embeddings(), model.get_input_embeddings().weight.device
     hook = output.register_forward_pre_hook(lambda _, given: hidden.append(given[0]))
     total: Any = 0.0
     square: Any = 0.0
@@ -93,7 +101,7 @@ def _seen(model: Any, windows: list[Any], ids: Any) -> tuple[Any, Any]:
     count = 0
     try:
         for window in windows:
-            logits = model(input_ids=window.to(ids.device), use_cache=False).logits[0].float()
+            logits = model(input_ids=window.to(first), use_cache=False).logits[0].float()
             states = hidden.pop()[0].float()
             total = total + logits.softmax(-1)[:, ids].sum(0)
             square, mean = square + states.T @ states, mean + states.sum(0)
