@@ -34,6 +34,7 @@ from supratok.lab.lm.training import Plan
 from supratok.lab.lm.validation import device_of
 
 BPE = "BPE-Bytes-GPT4o"
+_CHARACTERS = 12  # of a token, at most, so that no text is read twice
 _CONTEXT = 1024  # of a given model, at most
 _CONFIG = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": END, "eos_token": END}
 
@@ -60,9 +61,9 @@ class Ground:
                 found["held out" if is_for_measuring(code) else "deciding"].append(text)
             else:
                 found["base" if len(found["base"]) <= len(found["more"]) else "more"].append(text)
-        for name in ("deciding", "held out"):
-            found[name] = _first(found[name], self.args.measured)
-        return found
+        enough = _CHARACTERS * max(self.args.sample, *self.args.budgets)
+        limits = {"deciding": self.args.measured, "held out": self.args.measured, "more": enough}
+        return found | {name: _first(found[name], limit) for name, limit in limits.items()}
 
     # --- The base
 
