@@ -52,9 +52,9 @@ class Ground:
 
     @functools.cached_property
     def texts(self) -> dict[str, list[str]]:
-        """`base`: what the base reads; `more`: what training continues on; `deciding`: held out,
-        for choosing among starts; `held out`: for the figures."""
-        found: dict[str, list[str]] = {"base": [], "more": [], "deciding": [], "held out": []}
+        """`base`: what the base reads; `more`: what training continues on; `held out`: for the
+        figures. The other half of what is held out is for choosing among starts."""
+        found: dict[str, list[str]] = {"base": [], "more": [], "held out": [], "deciding": []}
         for text in open_corpus(self.corpus):
             code = digest(text)
             if is_held_out(code):
@@ -62,7 +62,7 @@ class Ground:
             else:
                 found["base" if len(found["base"]) <= len(found["more"]) else "more"].append(text)
         enough = _CHARACTERS * max(self.args.sample, *self.args.budgets)
-        limits = {"deciding": self.args.measured, "held out": self.args.measured, "more": enough}
+        limits = {"held out": self.args.measured, "more": enough}
         return found | {name: _first(found[name], limit) for name, limit in limits.items()}
 
     # --- The base

@@ -29,6 +29,7 @@ from extend_lm import bits, teach
 from rows import Figures, Rows, claim, command, options, percent, write_table
 from supratok.extending import start_embeddings
 from supratok.extending.starts import STARTS
+from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.stream import Stream
 from supratok.lab.lm.training import Plan
 from supratok.lab.report import pictures
@@ -37,8 +38,7 @@ from supratok.lab.report.tables import Table
 CONTROL = "not extended"
 SAMPLED = " + sample"
 ROWS = [*STARTS, *(f"{start}{SAMPLED}" for start in STARTS)]
-BUDGETS = [50_000, 100_000, 200_000]
-TESTS = ("deciding", "held out")
+BUDGETS = [50_000, 100_000]
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -60,7 +60,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         help="at which continued training is measured")  # fmt: skip
     add("--more-rate", type=float, default=1e-3, help="learning rate of continued training")
     add("--batch", type=int, default=16, help="windows in a step")
-    add("--measured", type=int, default=50_000, metavar="CHARACTERS", help="of held-out text")
+    add("--measured", type=int, default=100_000, metavar="CHARACTERS", help="of held-out text")
     add("--seeds", type=int, nargs="+", default=[0], help="of the order of texts")
     add("--device", default="auto", help="default: cuda where there is a GPU, otherwise cpu")
     add("--prepare", action="store_true", help="make the base and the extension only")
@@ -94,7 +94,7 @@ class Run:
         found: Figures = {}
 
         def measure(*budgets: int) -> None:
-            now = {test: self._measured(model, coder, test) for test in TESTS}
+            now = self._measured(model, coder)
             found.update({str(tokens): now for tokens in budgets})
 
         measure(0)
@@ -127,20 +127,20 @@ class Run:
         """The base's tokens of the text that so many tokens of the extended tokenizer hold."""
         return round(tokens * self.ground.density(True) / self.ground.density(False))
 
-    def _measured(self, model: Any, coder: Any, test: str) -> Figures:
+    def _measured(self, model: Any, coder: Coder) -> Figures:
         ground = self.ground
-        found = bits(model, coder, ground.texts[test], ground.context, ground.device)
+        found = bits(model, coder, ground.texts["held out"], ground.context, ground.device)
         return {"bits": found.per_character, "tokens": sum(found.tokens)}
 
 
-def of(rows: Sequence[Figures], tokens: int, test: str = "held out") -> float:
+def of(rows: Sequence[Figures], tokens: int) -> float:
     """Bits per character after so many tokens: the mean over seeds."""
-    return statistics.fmean(row["at"][str(tokens)][test]["bits"] for row in rows)
+    return statistics.fmean(row["at"][str(tokens)]["bits"] for row in rows)
 
 
 def spread(rows: Sequence[Figures], tokens: int) -> float:
     """The largest difference between seeds."""
-    values = [row["at"][str(tokens)]["held out"]["bits"] for row in rows]
+    values = [row["at"][str(tokens)]["bits"] for row in rows]
     return float(max(values) - min(values))
 
 
@@ -149,7 +149,7 @@ def spread(rows: Sequence[Figures], tokens: int) -> float:
 
 def line(name: str, rows: list[Figures], control: list[Figures], run: Run) -> list[str]:
     last, extended = max(run.args.budgets), name != CONTROL
-    tokens, old = (one[0]["at"]["0"]["held out"]["tokens"] for one in (rows, control))
+    tokens, old = (one[0]["at"]["0"]["tokens"] for one in (rows, control))
     at = [of(rows, budget) for budget in (0, *run.args.budgets)]
     text = of(control, run.same_text(last))
     return [
