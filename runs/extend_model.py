@@ -1,5 +1,5 @@
-"""Claim: a model whose tokenizer is extended by phrases loses at first, and continued training
-regains it, with fewer tokens for the same text.
+"""Claim: a model whose tokenizer is extended by phrases loses at first; most of this loss is the
+level of the new tokens, which a sample of text sets.
 
     python runs/extend_model.py
     python runs/extend_model.py --model FOLDER --add 20000 --budgets 10000000
