@@ -13,8 +13,9 @@ least half a context before it, except at the start of the text.
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,19 +62,31 @@ def bits_per_character(
     return Bits(nats, tuple(map(len, found)), tuple(map(len, texts)))
 
 
-@torch.no_grad()
 def token_nats(
     model: Decoder, coder: Coder, texts: Sequence[str], device: torch.device | str
 ) -> list[NDArray[np.float64]]:
     """The nats of each token of each text."""
-    coded = coder.encode_all(texts)
+    losses = functools.partial(_losses, model)
+    return nats_of(losses, coder.encode_all(texts), coder.end, model.shape.context, device)
+
+
+def nats_of(
+    losses: Callable[[torch.Tensor], torch.Tensor],
+    coded: Sequence[Ids],
+    end: int,
+    context: int,
+    device: torch.device | str,
+) -> list[NDArray[np.float64]]:
+    """The same by any model: `losses` takes texts of ids, and gives the nats of every id but the
+    first."""
     nats = [np.zeros(len(ids)) for ids in coded]
-    for batch in _batches(coded, coder.end, model.shape.context):
+    for batch in _batches(coded, end, context):
         length = max(len(window.ids) for window in batch)
         ids = np.zeros((len(batch), length), dtype=np.int64)
         for row, window in enumerate(batch):
             ids[row, : len(window.ids)] = window.ids
-        found = _losses(model, torch.from_numpy(ids).to(device)).cpu().double().numpy()
+        with torch.no_grad():
+            found = losses(torch.from_numpy(ids).to(device)).cpu().double().numpy()
         for row, (text, start, tokens, known) in enumerate(batch):
             last = len(tokens) - 1
             nats[text][start + known : start + last] = found[row, known:last]
