@@ -13,6 +13,7 @@ the bound of its own kind. A bound holds for the sample alone: it says nothing a
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -34,6 +35,7 @@ from supratok import Recipe, train
 from supratok.common import _core
 from supratok.common.files import write_whole
 from supratok.corpus import open_corpus
+from supratok.corpus.batches import batches
 from supratok.corpus.split import digest, is_held_out
 from supratok.formats.patterns import O200K
 from supratok.lab.baselines import Documents, trained
@@ -41,7 +43,8 @@ from supratok.lab.baselines.stock import splitter
 from supratok.lab.measure.bound import Bound, lower_bound
 from supratok.lab.measure.counts import count
 from supratok.lab.measure.spans import Text, find_spans
-from supratok.lab.report.tables import Table
+from supratok.lab.report.tables import NOTHING, Table
+from supratok.tokenizer import BYTES, usable_threads
 
 DENSE, PLAIN, SUPER, BPE = "dense", "BPE inside our words", "SuperBPE", "BPE-Bytes-GPT4o"
 ANY, RULES, WORDS, PIECES = "any string", "the rules of dense", "inside our words", "inside pieces"
@@ -90,6 +93,57 @@ def _first(corpus: Path, size: int) -> Iterator[str]:
             yield text
 
 
+class Whole:
+    """The whole corpus as words and their counts: what is inside words repeats, so the bound of
+    BPE takes no sample. The characters of all scripts are in the alphabet."""
+
+    def __init__(self, corpus: Path, threads: int | None) -> None:
+        self.corpus, self.threads = corpus, usable_threads(threads)
+
+    def learnt(self) -> Iterator[str]:
+        return (text for text in open_corpus(self.corpus) if not is_held_out(digest(text)))
+
+    @functools.cached_property
+    def words(self) -> dict[str, int]:
+        table = _core.WordTable(1)
+        for batch in batches(self.learnt()):
+            table.count(batch, self.threads)
+        texts, counts = table.rows()
+        return dict(zip(texts, counts.tolist(), strict=True))
+
+    def figures(self, tokens: int, rounds: int) -> Figures:
+        """The bound, and the tokens of BPE inside our words."""
+        text = Text.of(self.words)
+        bound = bound_of(text, tokens, rounds)
+        alphabet = len(set("".join(self.words)) - {"\0"})
+        recipe = Recipe(
+            vocab_size=BYTES + alphabet + tokens, crossover=1.0, character_coverage=1.0
+        )  # fmt: skip
+        tokenizer = train(self.corpus, recipe, self.threads, progress=False)
+        used = sum(
+            int(tokenizer.usage(batch, self.threads).sum()) for batch in batches(self.learnt())
+        )
+        return {**_facts(bound), "size": text.size, "words": len(self.words), "used": used,
+                "learnt": tokenizer.vocab_size - BYTES - alphabet}  # fmt: skip
+
+
+def whole_line(whole: Whole, tokens: int, rows: Rows, rounds: int) -> list[str]:
+    found = rows.get(
+        {"row": f"whole corpus, {tokens:,}", "corpus": identity(whole.corpus), "rounds": rounds},
+        lambda: whole.figures(tokens, rounds),
+    )
+    return [
+        f"{found['size'] / 1e6:.0f} MB, all", f"{tokens:,}", f"{found['size'] // tokens:,}",
+        PLAIN + _short(found, tokens), f"{found['size'] / found['used']:.3f}", WORDS,
+        f"{found['size'] / found['tokens']:.3f}", f"{found['used'] / found['tokens'] - 1:+.1%}",
+        NOTHING,
+    ]  # fmt: skip
+
+
+def _short(found: Figures, tokens: int) -> str:
+    return "" if found["learnt"] == tokens else f" ({found['learnt']:,} learnt)"
+
+
 # --- Rows
 
 
@@ -106,7 +160,7 @@ def bound_of(text: Text, tokens: int, rounds: int) -> Bound:
 
 def recipe_of(name: str, sample: Sample, tokens: int) -> Recipe:
     """A recipe of ours, with all characters in the alphabet and so many learnt tokens."""
-    size = Recipe().room(0) * -1 + sample.alphabet + tokens
+    size = BYTES + sample.alphabet + tokens
     base = {
         DENSE: Recipe.dense(size), "default": Recipe(vocab_size=size),
         PLAIN: Recipe(vocab_size=size, crossover=1.0),
@@ -117,13 +171,13 @@ def recipe_of(name: str, sample: Sample, tokens: int) -> Recipe:
 def tokens_of(name: str, sample: Sample, tokens: int, args: argparse.Namespace) -> Figures:
     """Train a tokenizer on the sample; its tokens on what it learnt from."""
     if name in (SUPER, BPE):
-        peer = trained(name, Documents(sample.learnt_file), 256 + tokens, args.out / "baselines")
+        peer = trained(name, Documents(sample.learnt_file), BYTES + tokens, args.out / "baselines")
         counts = count(peer, sample.learnt, args.threads)
-        return {"tokens": int(counts.tokens.sum()), "learnt": counts.vocab_size - 256}
+        return {"tokens": int(counts.tokens.sum()), "learnt": counts.vocab_size - BYTES}
     recipe = recipe_of(name, sample, tokens)
     tokenizer = train(sample.file, recipe, args.threads, progress=False)
     used = int(tokenizer.usage(sample.learnt, args.threads).sum())
-    return {"tokens": used, "learnt": tokenizer.vocab_size - 256 - sample.alphabet}
+    return {"tokens": used, "learnt": tokenizer.vocab_size - BYTES - sample.alphabet}
 
 
 def lines_of(sample: Sample, every: int, rows: Rows, args: argparse.Namespace) -> list[list[str]]:
@@ -144,9 +198,8 @@ def lines_of(sample: Sample, every: int, rows: Rows, args: argparse.Namespace) -
             {**asked, "row": f"{name}, {sample.name}, {tokens:,}"},
             lambda name=name: tokens_of(name, sample, tokens, args),  # type: ignore[misc]
         )
-        short = "" if found["learnt"] == tokens else f" ({found['learnt']:,} learnt)"
         lines.append([
-            sample.name, f"{tokens:,}", f"{every:,}", name + short,
+            sample.name, f"{tokens:,}", f"{every:,}", name + _short(found, tokens),
             f"{sample.size / found['tokens']:.3f}", kind, f"{sample.size / bounds[kind]:.3f}",
             f"{found['tokens'] / bounds[kind] - 1:+.1%}", f"{sample.size / bounds[ANY]:.3f}",
         ])  # fmt: skip
@@ -160,9 +213,11 @@ def _facts(found: Bound) -> Figures:
 def main(arguments: list[str] | None = None) -> None:
     parser = options("How far a vocabulary is from the best possible.", "bound")
     add = parser.add_argument
-    add("--samples", type=int, nargs="+", default=[250_000, 1_000_000, 4_000_000], metavar="BYTES")
+    add("--samples", type=int, nargs="*", default=[250_000, 1_000_000, 4_000_000], metavar="BYTES")
     add("--every", type=int, nargs="+", default=[2_400, 600, 150], metavar="BYTES",
         help="a learnt token for so many bytes (100,000 on 238 MB: 2,400)")  # fmt: skip
+    add("--whole", type=int, nargs="*", default=[32_000, 128_000], metavar="TOKENS",
+        help="the whole corpus too, inside words, for so many learnt tokens")  # fmt: skip
     add("--rounds", type=int, default=400, help="of the search for a bound (default: 400)")
     args = parser.parse_args(arguments)
     corpus, rows = located(args.corpus, ENGLISH), Rows(args.out, args.again)
@@ -173,6 +228,8 @@ def main(arguments: list[str] | None = None) -> None:
         for every in args.every
         for line in lines_of(sample, every, rows, args)
     ]
+    whole = Whole(corpus, args.threads)
+    lines += [whole_line(whole, tokens, rows, args.rounds) for tokens in args.whole]
     notes = [
         f"samples: the first ASCII documents of {corpus.name} (SHA-256 {identity(corpus)[:12]}), of"
         f" at most {LONGEST_DOCUMENT:,} characters, less those that training holds out:"
