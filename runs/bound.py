@@ -26,6 +26,7 @@ from rows import (
     Rows,
     claim,
     command,
+    first_documents,
     identity,
     located,
     options,
@@ -217,7 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
     add("--every", type=int, nargs="+", default=[2_400, 600, 150], metavar="BYTES",
         help="a learnt token for so many bytes (100,000 on 238 MB: 2,400)")  # fmt: skip
     add("--whole", type=int, nargs="*", default=[32_000, 128_000], metavar="TOKENS",
-        help="the whole corpus too, inside words, for so many learnt tokens")  # fmt: skip
+        help="also all words of the corpus, or of --documents, for so many tokens")  # fmt: skip
     add("--rounds", type=int, default=400, help="of the search for a bound (default: 400)")
     args = parser.parse_args(arguments)
     corpus, rows = located(args.corpus, ENGLISH), Rows(args.out, args.again)
@@ -228,7 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
         for every in args.every
         for line in lines_of(sample, every, rows, args)
     ]
-    whole = Whole(corpus, args.threads)
+    whole = Whole(first_documents(corpus, args.documents, args.out), args.threads)
     lines += [whole_line(whole, tokens, rows, args.rounds) for tokens in args.whole]
     notes = [
         f"samples: the first ASCII documents of {corpus.name} (SHA-256 {identity(corpus)[:12]}), of"
