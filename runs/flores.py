@@ -11,6 +11,7 @@ how equally a tokenizer treats languages (parity).
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from rows import ROOT, claim, command, first_documents, located, options, write_table
 from supratok.lab.bench import OURS, Bench, Row, entries
 from supratok.lab.measure.bootstrap import middle, resampled_sums
-from supratok.lab.measure.figures import gini
+from supratok.lab.measure.figures import gini, premium, variation
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import NOTHING, Table
 
@@ -131,10 +132,18 @@ def line(found: Found, group: str, label: str, languages: list[str]) -> list[str
 
 
 def parity_lines(found: Found) -> list[list[str]]:
-    """How unequal the tokens of the same sentences are: worst over best, and Gini's coefficient.
-    The paper gives neither; we compute its from its characters per token and these sentences."""
+    """How unequal the tokens of the same sentences are. The paper gives none of these; we compute
+    its from its characters per token and these sentences."""
+    measures: dict[str, Callable[[Values], Values]] = {
+        "tokens, worst over best": worst_over_best,
+        "tokens, Gini": gini,
+        "tokens, coefficient of variation": variation,
+    }
+    if "en" in found.languages and len(found.languages) > 1:
+        at = found.languages.index("en")
+        measures["tokens, other languages over English"] = lambda tokens: premium(tokens, at)
     lines = []
-    for label, of in (("tokens, worst over best", worst_over_best), ("tokens, Gini", gini)):
+    for label, of in measures.items():
         cells = ["parity", label]
         for name, tokens in found.tokens.items():
             cells.append(cell(of(tokens)))

@@ -37,9 +37,11 @@ from supratok.lab.measure.figures import (
     paired,
     parity,
     parity_intervals,
+    premium,
     relative,
     renyi_efficiency,
     unused,
+    variation,
 )
 from texts import HOSTILE, any_text
 
@@ -326,6 +328,13 @@ def test_gini_is_the_mean_difference(costs: list[float]) -> None:
     apart = sum(abs(one - other) for one in costs for other in costs) / len(costs) ** 2
     expected = apart / 2 / (sum(costs) / len(costs))
     assert float(gini(np.array(costs))) == pytest.approx(expected, abs=1e-9)
+
+
+def test_variation_and_premium_by_hand() -> None:
+    rows = np.array([[10.0, 10.0, 10.0], [10.0, 20.0, 30.0]])
+    assert variation(rows).tolist() == pytest.approx([0.0, math.sqrt(200 / 3) / 20])
+    assert premium(rows, 0).tolist() == [1.0, 2.5]
+    assert premium(rows, 1).tolist() == [1.0, 1.0]
 
 
 def test_intervals_of_parity() -> None:

@@ -75,6 +75,8 @@ def test_flores(call: Call, data: Path, tmp_path: Path) -> None:
         ["Germanic", "English"], ["Germanic", "German"], ["Germanic", "mean"],
         ["Agglutinative", "Turkish"], ["3 languages", "mean"],
         ["parity", "tokens, worst over best"], ["parity", "tokens, Gini"],
+        ["parity", "tokens, coefficient of variation"],
+        ["parity", "tokens, other languages over English"],
     ]  # fmt: skip
     assert table.head[2:5] == ["default", "default, gain", "BPE-Standard-NFD"]
     assert table.lines[0][5:] == ["5.43", "3.93", "+38.2%"]
@@ -104,8 +106,13 @@ def check_figures(table: Table, data: Path, out: Path) -> None:
     assert table.lines[4][3].startswith(f"{np.mean(gains):+.1%} ±")
     alike = parity({code: int(values.sum()) for code, values in tokens.items()})
     values, intervals = (alike.worst_over_best, alike.gini), parity_intervals(tokens)
-    for line, value, (low, high) in zip(table.lines[5:], values, intervals, strict=True):
+    for line, value, (low, high) in zip(table.lines[5:7], values, intervals, strict=True):
         assert line[2] == f"{value:.3f} ±{(high - low) / 2:.3f}" and line[3] == "-"
+    english, *others = (int(values.sum()) for values in tokens.values())
+    mean = sum([english, *others]) / 3
+    spread = np.sqrt(sum((one - mean) ** 2 for one in (english, *others)) / 3)
+    assert table.lines[7][2].startswith(f"{spread / mean:.3f} ±")
+    assert table.lines[8][2].startswith(f"{sum(others) / 2 / english:.3f} ±")
 
 
 def test_the_papers_averages() -> None:
