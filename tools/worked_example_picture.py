@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 
 from covers_picture import EDGE, INK, MONO, PANEL, SURE, quoted, text
-
 from supratok import Recipe, Token, Tokenizer
 
 TEXT = "ab ab"

@@ -22,7 +22,9 @@ COMMANDS = {
     ("boundaries-model.md", "python -m supratok.runtimes lm_eval"): (
         "the harness fetches its tasks; tests/runtimes/test_lm_eval.py runs the model"
     ),
-    ("runtimes.md", "vllm serve"): "the engine needs a GPU; tests/runtimes/test_vllm.py runs the rest",
+    ("runtimes.md", "vllm serve"): (
+        "the engine needs a GPU; tests/runtimes/test_vllm.py runs the rest"
+    ),
     ("scale.md", "supratok train s3://"): (
         "it needs a bucket and a cluster; tests/readings/test_ray.py runs Ray,"
         " tests/corpus/test_remote.py an address"

@@ -12,14 +12,14 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from docs_pages import ROOT, blocks_of
+
 import peers
 from bases import BASES
 from bases import documents as base_documents
-from docs_pages import ROOT, blocks_of
-from texts import multilingual, prose, write_corpus
-
 from supratok import Recipe, Tokenizer, train
 from supratok.counts import About, word_rows, write_counts
+from texts import multilingual, prose, write_corpus
 
 PROGRAM = """
 import sys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.metadata
 import importlib.util
 import io
@@ -14,6 +15,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from docs_pages import PAGES, ROOT, Block, blocks_of, spans_of
@@ -133,6 +135,12 @@ def parses(words: list[str]) -> None:
 # --- Commands inside lines: their options exist
 
 
+@functools.cache
+def options_of(verb: str) -> set[str]:
+    choices: Any = parser_of([verb])._actions[-1].choices
+    return set(choices[verb]._option_string_actions)
+
+
 def option_names(words: list[str]) -> list[str]:
     return [word.split("=")[0] for word in words if re.match(r"--[a-z]", word)]
 
@@ -144,7 +152,7 @@ def test_commands_in_lines_have_options_that_exist(page: Path) -> None:
             verb, rest = found[1], found[2]
             assert verb in {*VERBS, "help"}, span
             if verb != "help":
-                known = parser_of([verb])._actions[-1].choices[verb]._option_string_actions
+                known = options_of(verb)
                 words = shlex.split(rest.replace("...", ""), comments=True)
                 assert [name for name in option_names(words) if name not in known] == [], span
 
