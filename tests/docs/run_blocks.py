@@ -58,4 +58,5 @@ def run(blocks: list[tuple[int, str, str]]) -> None:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, "")  # modules of the folder, as for a reader's own program
     run(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))

@@ -21,6 +21,7 @@ from supratok import Recipe, Tokenizer, train
 from supratok.counts import About, word_rows, write_counts
 from texts import multilingual, prose, write_corpus
 
+ENDS = {"bos_token_id": 0, "eos_token_id": 0}
 PROGRAM = """
 import sys
 from transformers import AutoTokenizer
@@ -67,7 +68,7 @@ def gpt2(folder: Path) -> None:
     import transformers
 
     base(folder / "tokenizer.json")
-    config = transformers.GPT2Config(vocab_size=557, n_embd=16, n_layer=1, n_head=2)
+    config = transformers.GPT2Config(vocab_size=557, n_embd=16, n_layer=1, n_head=2, **ENDS)
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
 
 
@@ -131,7 +132,7 @@ STAND_INS: dict[str, Callable[[Path], object]] = {
     "gpt2": gpt2,
     "llama/tokenizer.model": lambda path: llama(path.parent),
     "converted.gguf": gguf,
-    "conversion": converter,
+    "conversion.base": lambda path: converter(path.with_name("conversion")),
     "shards": counts,
     "spark-output": spark,
     "ml": languages,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from docs_pages import ROOT
 
+import docs_comments
 import docs_hooks
 import supratok
 from supratok.cli.main import VERBS
@@ -144,3 +145,23 @@ def test_commands_have_their_options_and_defaults() -> None:
     train = page.split("\n## train\n")[1].split("\n## ")[0]
     assert "| `--hold-out SHARE` |" in train and "(default: 0.05)" in train
     assert "| `--engine {local,ray}` |" in train
+
+
+def test_comments_are_documentation() -> None:
+    lines = [
+        "x = 1",
+        "    # Choice: off.",
+        "    # As in text",
+        "    a: int = 0  # in bits",
+        "    b = 2",
+    ]
+    assert docs_comments.comment(lines, 4) == "Choice: off. As in text. In bits."
+    assert docs_comments.comment(lines, 5) == ""
+    assert docs_comments.comment(["c: str = '#'  # Paper 3.3"], 1) == "Paper 3.3."
+
+
+@pytest.mark.slow
+def test_options_say_what_they_mean(site: Path) -> None:
+    page = (site / "reference-recipe.html").read_text(encoding="utf-8")
+    text = " ".join(re.sub(r"<[^>]+>", "", page).split())
+    assert "Words of letters or digits; punctuation does not count." in text
