@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 from docs_pages import ROOT
 
-import docs_comments
-import docs_hooks
 import supratok
 from supratok.cli.main import VERBS
 
-pytest.importorskip("mkdocs")
+docs_hooks: Any = pytest.importorskip("docs_hooks")  # needs mkdocs
+docs_comments: Any = pytest.importorskip("docs_comments")
 PARTS = (
     supratok.Boundaries, supratok.Curation, supratok.Seeds, supratok.Screen, supratok.Scripts,
     supratok.Expressions,
