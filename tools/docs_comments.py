@@ -1,10 +1,12 @@
-"""For the reference: the comments beside an attribute of a class are its documentation.
+"""For the reference: comments beside attributes are documentation, and examples are code.
 
     max_digits: int = 3  # in a row
+    >>> tokenizer.tokens("in New York")      # doctest: +SKIP
 
 `Recipe` and its parts say in comments what each option means and where its value comes from. This
 extension of griffe, which reads the sources for mkdocstrings, takes the comment of the line, and
-those of the lines before it. mkdocs.yml names it.
+those of the lines before it. Lines of an example become a block of code; Markdown would take `>>>`
+for three quotations. mkdocs.yml names this file.
 """
 
 from __future__ import annotations
@@ -17,15 +19,29 @@ from typing import Any
 import griffe
 
 COMMENT = re.compile(r"\s#\s(?P<words>.*)$")
+EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)  # to the next blank line
 
 
 class Comments(griffe.Extension):
+    def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring:
+            obj.docstring.value = with_code(obj.docstring.value)
+
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         path, place = attr.filepath, attr.lineno
         if attr.docstring or attr.parent is None or not attr.parent.is_class or not place:
             return
         if isinstance(path, Path) and (words := comment(attr.lines_collection[path], place)):
             attr.docstring = griffe.Docstring(words, parent=attr)
+
+
+def with_code(docstring: str) -> str:
+    """Examples as blocks of code, without what is for doctest alone."""
+
+    def block(found: re.Match[str]) -> str:
+        return "```pycon\n" + re.sub(r" *# doctest: .*", "", found[0]) + "\n```"
+
+    return EXAMPLE.sub(block, docstring)
 
 
 def comment(lines: Sequence[str], number: int) -> str:

@@ -159,8 +159,16 @@ def test_comments_are_documentation() -> None:
     assert docs_comments.comment(["c: str = '#'  # Paper 3.3"], 1) == "Paper 3.3."
 
 
+def test_examples_are_code() -> None:
+    given = "Learn.\n\n>>> train(x)  # doctest: +SKIP\n3\n\n`a`: more."
+    wanted = "Learn.\n\n```pycon\n>>> train(x)\n3\n```\n\n`a`: more."
+    assert docs_comments.with_code(given) == wanted
+
+
 @pytest.mark.slow
 def test_options_say_what_they_mean(site: Path) -> None:
     page = (site / "reference-recipe.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]+>", "", page).split())
     assert "Words of letters or digits; punctuation does not count." in text
+    for path in site.glob("reference-*.html"):
+        assert "doctest" not in path.read_text(encoding="utf-8"), path
