@@ -3,6 +3,7 @@
 # make test-all   those, the slow ones (more seeds, cases of lab alone) and the long ones (faults)
 # make browser    install Debian's chromium, in which the tests look at the pages
 # make lint       formats, types, lints, the law of the rooms, and the stub of the core
+# make docs       the documentation site in build/site, without a network
 # make bench      the figures of the README (needs SUPRATOK_DATA)
 # make wheel      an sdist and a wheel of this platform in dist/, checked, and used without a compiler
 # make sanitize   the core's tests under the address and undefined-behaviour sanitizers
@@ -14,7 +15,7 @@ WORKERS ?= auto
 SOURCES = pyproject.toml CMakeLists.txt README.md $(wildcard core/*) \
           $(shell find src -type f -not -name '*.pyc' -not -name '*.so')
 
-.PHONY: demo browser test test-all lint bench wheel sanitize clean
+.PHONY: demo browser test test-all lint docs bench wheel sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed
@@ -43,6 +44,10 @@ lint: $(VENV)/dev
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest supratok.common._core --allowlist tests/stubtest-allowlist.txt
 	$(BIN)/lint-imports
+
+docs: $(VENV)/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	@echo "built: open build/site/index.html in a browser; it needs no server"
 
 bench: $(VENV)/dev
 	$(BIN)/python benches/bench.py

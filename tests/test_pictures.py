@@ -27,3 +27,19 @@ def test_the_picture_of_covers(tmp_path: Path) -> None:
     letters = [text for text in texts if len(text) == 1]
     rows = ("Ilive inNew", "Ilive inNewton", "Ilive inNewYork", "Ilive inNewEngland")
     assert "".join(letters) == "".join(rows).replace(" ", "")
+
+
+def test_the_picture_of_the_worked_example(tmp_path: Path) -> None:
+    """Its joins by hand: "ab" twice, from the left, then " ab", then the phrase."""
+    out = tmp_path / "worked-example.svg"
+    tool = ROOT / "tools" / "worked_example_picture.py"
+    subprocess.run([sys.executable, tool, out], check=True)
+    assert out.read_text("utf-8") == (ROOT / "docs/pictures/worked-example.svg").read_text("utf-8")
+    drawn = ElementTree.parse(out).iter("{http://www.w3.org/2000/svg}text")
+    notes = [text for part in drawn if "join “" in (text := "".join(part.itertext()))]
+    assert notes == [
+        "join “ab”, number 4 of the list",
+        "join “ab”, number 4 of the list",
+        "join “ ab”, number 5 of the list",
+        "join “ab ab”, number 6 of the list",
+    ]

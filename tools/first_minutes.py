@@ -169,7 +169,7 @@ def transcript(place: Place, wheel: Path) -> Iterator[str]:
             (place.folder / step.file).write_text(step.text, encoding="utf-8")
             yield f"```python\n# {step.file}\n{step.text}```\n"
         output = place.run(command)
-        yield f"```\n$ {command}\n{output}```\n"
+        yield f"```console\n$ {command}\n{output}```\n"
 
 
 def page(lines: list[str], borrow: bool) -> str:

@@ -63,7 +63,7 @@ def train(
     `recipe`: default `Recipe()`, with 64,000 tokens; `vocab_size` changes its size.
     `documents_or_paths` is a file, a folder, a glob, a list of those, or an iterable of texts; see
     `corpus.open_corpus`. A record may name its language under `lang_key`. `lang` is the language of
-    all others, or of those in some files ({"*/tr/*": "tr"}); without it the text decides
+    all others, or of those in some files (`{"*/tr/*": "tr"}`); without it the text decides
     (corpus/languages.py). The same text and recipe give the same tokenizer, with any number of
     threads and any order of the documents.
 

@@ -43,7 +43,7 @@ def test_the_command_runs(tmp_path: Path) -> None:
     pytest.importorskip("transformers")
     small_tokenizer("merges").export(tmp_path / "my-model", ["huggingface"])
     (tmp_path / "my_program.py").write_text(PROGRAM)
-    (command,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
+    (command,) = re.findall(r"```sh\n(python .*?)```", PAGE, re.DOTALL)
     name, *rest = shlex.split(command, comments=True)
     assert name == "python"
     subprocess.run([sys.executable, *rest], check=True, cwd=tmp_path)

@@ -21,7 +21,7 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     tokenizer().save(tmp_path / "my.json")
     write_jsonl(tmp_path / "corpus" / "a.jsonl", documents(31, 50))
-    (commands,) = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
+    (commands,) = re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     for line in commands.replace(".jsonl.zst", ".jsonl").splitlines():
         name, *rest = shlex.split(line, comments=True)
         assert name == "supratok" and main(rest) == 0

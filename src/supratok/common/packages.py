@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-# What each extra gives; "dev" is for the developers of supratok.
+# What each extra gives; "dev" and "docs" are for the developers of supratok.
 EXTRAS = {
     "parquet": "corpora in .parquet files",
     "remote": "corpora at addresses (s3://, gs://, hf://, https://)",
