@@ -17,6 +17,12 @@ COMMANDS = {
     ("CONTRIBUTING.md", "make test"): BUILDS,
     ("CONTRIBUTING.md", "make lint"): BUILDS,
     ("index.md", "pip install ."): BUILDS,
+    ("play.md", "pip install"): BUILDS,
+    ("play.md", "supratok play"): "it serves until Ctrl-C; tests/pages runs it in a browser",
+    ("command.md", "supratok bench"): "it takes minutes; tests/lab/test_bench.py runs it",
+    ("command.md", "supratok tune"): "it takes minutes; tests/lab/test_tuning.py runs it",
+    ("command.md", "supratok report"): "it takes what bench and tune make; see there",
+    ("frontier.md", "python runs/ladder.py"): "it needs a GPU; tests/runs/test_lm_run.py runs it",
     ("first-minutes.md", "$ pip install supratok-"): INDEX,
     ("first-minutes.md", "$ pip install torch"): INDEX,
     ("boundaries-model.md", "python -m supratok.runtimes lm_eval"): (

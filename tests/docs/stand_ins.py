@@ -120,6 +120,8 @@ def jsonl(path: Path) -> None:
 STAND_INS: dict[str, Callable[[Path], object]] = {
     "my.txt": text,
     "text.txt": text,
+    "book.txt": text,
+    "plain.json": lambda path: tokenizer().save(path),
     "my.json": lambda path: tokenizer().save(path),
     "my-model": lambda path: tokenizer().export(path, ["huggingface"], eos="</s>", pad="<pad>"),
     "my_program": lambda path: path.with_suffix(".py").write_text(PROGRAM, encoding="utf-8"),
@@ -142,6 +144,9 @@ STAND_INS: dict[str, Callable[[Path], object]] = {
 }
 # Names that the words around a block promise, as code before the first block.
 BEFORE = {
+    "extend-models.md": """
+texts = ["We met in New York as well as in Paris."] * 50
+""",
     "models.md": """
 from transformers import GPT2Config
 from supratok.formats.peer import open_any

@@ -111,6 +111,8 @@ def check(words: list[str]) -> None:
         parses(words[1:])
     elif words[0] == "make":
         assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    elif words[0] == "python" and words[1].startswith("runs/"):
+        assert (ROOT / words[1]).is_file()
     elif words[:2] == ["python", "-m"]:
         assert importlib.util.find_spec(words[2])
     elif words[0] == "vllm":
