@@ -25,8 +25,8 @@ from .common.reserved import BYTE_NAMES, reserved
 Segmentation = Literal["merges", "fewest"]
 # Choice: room for phrases beside the words; a few hundred MB of text fill it (docs/choosing.md).
 VOCAB_SIZE = 64_000
-# Choice: a target text is a fifth of all evidence. From there on a higher share loses more on other
-# text than it gains on the target (docs/target.md).
+# Choice: a target text is a fifth of all evidence: most of the gain on it, for little loss on other
+# text (docs/target.md).
 TARGET_SHARE = 0.2
 # Choice: rounds of refinement by a target, for a recipe that no target could change.
 TARGET_ROUNDS = 2

@@ -160,38 +160,19 @@ class _Aim(NamedTuple):
 
 def _learn(text: TrainingText, aim: _Aim, workers: int, shown: Progress) -> Tokenizer:
     """Figure 1, from line 2 on; line 1, filtering documents by entropy, is a part of `words`."""
-    # These load numpy. `import supratok` and encoding do without it.
-    from .learn import (
-        choose_alphabet,
-        find_script_rules,
-        learn_at_once,
-        learn_multiword,
-        learn_traditional,
-        target_report,
-        training_report,
-    )
+    # This loads numpy. `import supratok` and encoding do without it.
+    from .learn import target_report, training_report
 
     recipe = aim.recipe
-    table, by_language = text.words(recipe)
-    # Line 3: start with the alphabet. The bytes come with every tokenizer, seeds (line 2) with the
-    # multiword pass, which mines them from its runs.
-    alphabet = choose_alphabet(table, recipe)
-    # Lines 4-7: the traditional and the multiword pass apply the best merge, again and again.
-    if recipe.curriculum:
-        rules = find_script_rules(table, by_language, recipe.scripts)
-        del by_language  # frees its memory
-        words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
-        learnt = learn_multiword(words, table, rules, text, recipe, workers, shown)
-    else:
-        learnt = learn_at_once(alphabet, text, recipe, workers, shown)
-    tokens, passes = _choose(learnt, table, text, recipe, aim.target, workers, shown)
+    learnt, table = learn_tokens(text, recipe, workers, shown)
+    tokens, passes = choose_tokens(learnt, table, text, recipe, aim.target, workers, shown)
     # Line 9: return the tokenizer.
     tokenizer = Tokenizer(tokens, recipe)
     found = recipe.vocab_size - recipe.room(recipe.vocab_size) + len(tokens)
     tokenizer.report = training_report(tokenizer, text, learnt.crossover, passes, workers, shown)
     if aim.target is not None:
         # What the target gains and costs is the difference to the same passes without it.
-        tokens, _ = _choose(learnt, table, text, aim.plain, None, workers, shown)
+        tokens, _ = choose_tokens(learnt, table, text, aim.plain, None, workers, shown)
         plain = Tokenizer(tokens, aim.plain)
         tokenizer.report["target"] = target_report(tokenizer, plain, text, aim.target, workers)
     if reason := shortfall(recipe, found):
@@ -199,7 +180,32 @@ def _learn(text: TrainingText, aim: _Aim, workers: int, shown: Progress) -> Toke
     return tokenizer
 
 
-def _choose(
+def learn_tokens(
+    text: TrainingText, recipe: Recipe, workers: int, shown: Progress
+) -> tuple[Learnt, _core.WordTable]:
+    """Lines 2-7: the tokens that the training text teaches, and its words."""
+    from .learn import (
+        choose_alphabet,
+        find_script_rules,
+        learn_at_once,
+        learn_multiword,
+        learn_traditional,
+    )
+
+    table, by_language = text.words(recipe)
+    # Line 3: start with the alphabet. The bytes come with every tokenizer, seeds (line 2) with the
+    # multiword pass, which mines them from its runs.
+    alphabet = choose_alphabet(table, recipe)
+    # Lines 4-7: the traditional and the multiword pass apply the best merge, again and again.
+    if not recipe.curriculum:
+        return learn_at_once(alphabet, text, recipe, workers, shown), table
+    rules = find_script_rules(table, by_language, recipe.scripts)
+    del by_language  # frees its memory
+    words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
+    return learn_multiword(words, table, rules, text, recipe, workers, shown), table
+
+
+def choose_tokens(
     learnt: Learnt,
     table: _core.WordTable,
     text: TrainingText,
