@@ -1,5 +1,5 @@
-"""Shared by target and leaking: what the training text teaches is learnt once, and tokens are
-chosen from it again and again, by recipes that differ in who decides.
+"""Shared by target, target_share and leaking: what the training text teaches is learnt once, and
+tokens are chosen from it again and again, by recipes that differ in who decides.
 
     taught = Taught(corpus, Recipe.dense(100_000), threads)
     with_target = taught.tokenizer(target=target, target_share=0.2)
@@ -13,16 +13,17 @@ from __future__ import annotations
 import contextlib
 import functools
 import sys
+import time
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rows import percent, ratio
 from supratok import Recipe, Tokenizer
 from supratok.common import _core
 from supratok.common.progress import make_progress
 from supratok.common.threads import usable_threads
-from supratok.corpus import open_corpus
+from supratok.corpus import Source, open_corpus
 from supratok.corpus.target import TargetText
 from supratok.learn.merging import Learnt
 from supratok.readings import TrainingText
@@ -33,7 +34,7 @@ from supratok.train import choose_tokens, learn_tokens
 class Taught(contextlib.AbstractContextManager["Taught"]):
     """What a corpus teaches by a recipe; nothing is read before the first tokenizer."""
 
-    def __init__(self, corpus: Path, recipe: Recipe, threads: int | None) -> None:
+    def __init__(self, corpus: Source, recipe: Recipe, threads: int | None) -> None:
         self.recipe = recipe
         self._corpus, self._threads = corpus, usable_threads(threads)
         self._open = contextlib.ExitStack()
@@ -70,6 +71,24 @@ class Taught(contextlib.AbstractContextManager["Taught"]):
         )
         return Tokenizer(tokens, recipe)
 
+    @functools.cached_property
+    def plain(self) -> Tokenizer:
+        """Without a target."""
+        return self.tokenizer()
+
+    def gain(self, target: TargetText, share: float) -> dict[str, float]:
+        """Characters per token on the half of a target that measures and on held-out documents,
+        with the target and without; and the seconds that choosing by it took."""
+        plain, began = self.plain, time.monotonic()
+        aimed = self.tokenizer(target=target, target_share=share)
+        found = {"seconds": time.monotonic() - began}
+        held_out = self.text.measuring_texts()
+        for which, texts in (("measuring", target.measuring), ("held_out", held_out)):
+            for kind, one in (("with", aimed), ("without", plain)):
+                tokens = int(one.usage(texts, self._threads).sum())
+                found[f"{which} {kind}"] = ratio(texts, tokens)
+        return found
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -77,3 +96,17 @@ class Taught(contextlib.AbstractContextManager["Taught"]):
         trace: TracebackType | None,
     ) -> None:
         self._open.__exit__(kind, error, trace)
+
+
+def sizes(target: TargetText) -> list[str]:
+    """The characters of both halves, as cells."""
+    return [f"{sum(map(len, half)):,}" for half in (target.deciding, target.measuring)]
+
+
+def cells(row: dict[str, float]) -> list[str]:
+    """Of both texts: characters per token without the target and with it, and the change."""
+    found = []
+    for which in ("measuring", "held_out"):
+        before, after = row[f"{which} without"], row[f"{which} with"]
+        found += [f"{before:.3f}", f"{after:.3f}", percent(after, before)]
+    return [*found, f"{row['seconds']:.0f}"]

@@ -15,11 +15,10 @@ from __future__ import annotations
 import argparse
 import platform
 import sysconfig
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-from choosing import Taught
+from choosing import Taught, cells, sizes
 from rows import (
     ENGLISH,
     Figures,
@@ -31,11 +30,9 @@ from rows import (
     identity,
     located,
     options,
-    percent,
-    ratio,
     write_table,
 )
-from supratok import Recipe, Tokenizer
+from supratok import Recipe
 from supratok.cli import demo_text
 from supratok.corpus.target import TargetText, halves, read_target
 from supratok.lab.measure.figures import articles
@@ -82,7 +79,6 @@ class Experiment:
         self._whole = located(args.corpus, ENGLISH)
         corpus = first_documents(self._whole, args.documents, args.out)
         self._taught = Taught(corpus, Recipe.dense(args.sizes[0]), args.threads)
-        self._plain: Tokenizer | None = None
 
     def row(self, name: str, target: TargetText, share: float) -> Figures:
         asked = {
@@ -93,33 +89,10 @@ class Experiment:
             "share": share,
             "recipe": self._taught.recipe.to_dict(),
         }
-        return self._rows.get(asked, lambda: self._measure(target, share))
-
-    def _measure(self, target: TargetText, share: float) -> Figures:
-        if self._plain is None:
-            self._plain = self._taught.tokenizer()
-        began = time.monotonic()
-        aimed = self._taught.tokenizer(target=target, target_share=share)
-        seconds = time.monotonic() - began
-        held_out = self._taught.text.measuring_texts()
-        found: Figures = {"seconds": seconds}
-        for which, texts in (("measuring", target.measuring), ("held_out", held_out)):
-            for kind, one in (("with", aimed), ("without", self._plain)):
-                tokens = int(one.usage(texts, self._args.threads).sum())
-                found[f"{which} {kind}"] = ratio(texts, tokens)
-        return found
+        return self._rows.get(asked, lambda: self._taught.gain(target, share))
 
     def close(self) -> None:
         self._taught.__exit__(None, None, None)
-
-
-def line(name: str, target: TargetText, share: float, row: Figures) -> list[str]:
-    sizes = (sum(map(len, half)) for half in (target.deciding, target.measuring))
-    cells = [name, f"{share:g}", *(f"{size:,}" for size in sizes)]
-    for which in ("measuring", "held_out"):
-        before, after = row[f"{which} without"], row[f"{which} with"]
-        cells += [f"{before:.3f}", f"{after:.3f}", percent(after, before)]
-    return [*cells, f"{row['seconds']:.0f}"]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -135,7 +108,8 @@ def main(arguments: list[str] | None = None) -> None:
     for name in args.only:
         target = TARGETS[name](args)
         for share in args.shares:
-            lines.append(line(name, target, share, experiment.row(name, target, share)))
+            row = experiment.row(name, target, share)
+            lines.append([name, f"{share:g}", *sizes(target), *cells(row)])
     experiment.close()
     whole = located(args.corpus, ENGLISH)
     notes = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,22 @@ def test_target(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(script("target").Experiment, "__init__", kept_only)
     again = table_of("target", data, tmp_path, monkeypatch, *given)
     assert again.lines == table.lines
+
+
+def test_target_share(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The source that is left out is in no training document."""
+    records = [{"text": text, "source": "a"} for text in prose(1, 300)]
+    records += [{"text": text, "source": "b"} for text in prose(9, 60)]
+    path = tmp_path / "c.jsonl"
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    share = script("target_share")
+    rest, target = share.divided(path, "b", 200, 4000)
+    assert rest == prose(1, 300)[:200]
+    assert set(target.deciding) | set(target.measuring) <= set(prose(9, 60))
+    given = ("--corpus", path, "--sources", "b", "--sizes", SIZE, "--shares", 0.1, 0.5)
+    table = table_of("target_share", data, tmp_path / "out", monkeypatch, *given)
+    gains = [figure(line[5]) for line in table.lines]
+    assert gains[0] is not None and gains[1] is not None and gains[0] < gains[1]
 
 
 def kept_only(self: Any, args: Any, rows: Any) -> None:
