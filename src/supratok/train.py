@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
 from .corpus import Languages, Source, open_corpus
-from .corpus.target import TargetText, read_target
 from .recipe import Recipe
 from .tokenizer import Tokenizer
 from .tokenizer.inputs import LONGEST_TOKEN
 
 if TYPE_CHECKING:
     from .common import _core
+    from .corpus.target import TargetText
     from .learn.merging import Learnt
     from .readings import TrainingText
     from .tokenizer import Token
@@ -144,6 +144,8 @@ class _Aim(NamedTuple):
     @classmethod
     def of(cls, recipe: Recipe, target: Source | TargetText | None, reading: Any) -> _Aim:
         if target is not None:
+            from .corpus.target import read_target  # loads numpy
+
             plain = replace(recipe, target_share=0.0)
             return cls(recipe.for_target(), plain, read_target(target, **reading))
         if recipe.target_share:
