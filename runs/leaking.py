@@ -1,5 +1,5 @@
-"""Claim: LEAKING, no result of ours: the paper's figures lie between surgery that decides by the
-text it is measured on and surgery that does not.
+"""Claim: LEAKING, no result of ours: surgery that decides by the text it is measured on explains
+some of the paper's figures.
 
     python runs/leaking.py                                # 50,000 to 300,000 tokens
     python runs/leaking.py --sizes 100000 --only paper
