@@ -31,27 +31,6 @@ OUTSIDE = {
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
 
 
-def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    missing = {name for name in config.extra["coming"] if not Path(config.docs_dir, name).exists()}
-    config.nav = _without(config.nav, missing)
-    return config
-
-
-def _without(nav: Any, missing: set[str]) -> Any:
-    """The nav, without entries that lead to missing pages."""
-    if isinstance(nav, list):
-        return [_without(entry, missing) for entry in nav if not _is_missing(entry, missing)]
-    if isinstance(nav, dict):
-        return {name: _without(entry, missing) for name, entry in nav.items()}
-    return nav
-
-
-def _is_missing(entry: Any, missing: set[str]) -> bool:
-    return isinstance(entry, dict) and any(
-        isinstance(to, str) and to in missing for to in entry.values()
-    )
-
-
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     files.append(File.generated(config, "commands.md", content=commands_page()))
     for source, name in OUTSIDE.items():

@@ -25,6 +25,11 @@ from .common.reserved import BYTE_NAMES, reserved
 Segmentation = Literal["merges", "fewest"]
 # Choice: room for phrases beside the words; a few hundred MB of text fill it (docs/choosing.md).
 VOCAB_SIZE = 64_000
+# Choice: a target text is a fifth of all evidence: most of the gain on it, for little loss on other
+# text (docs/target.md).
+TARGET_SHARE = 0.2
+# Choice: rounds of refinement by a target, for a recipe that no target could change.
+TARGET_ROUNDS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,6 +259,9 @@ class Recipe:
     # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
     # save less (learn/refine.py). Each reads the documents three times; two rounds gain nearly all.
     refine: int = 0
+    # The share of a target text in all evidence, where pruning, surgery and refinement choose
+    # tokens (learn/target.py); 0: there is no target.
+    target_share: float = 0.0
     # Special tokens, such as "<|endoftext|>": ordinary text never encodes to them.
     special_tokens: tuple[str, ...] = ()
 
@@ -274,6 +282,8 @@ class Recipe:
             )
         if self.crossover is not None and not 0.0 <= self.crossover <= 1.0:
             raise ValueError(f"crossover={self.crossover}: a share from 0 to 1, or None for parity")
+        if not 0.0 <= self.target_share <= 1.0:
+            raise ValueError(f"target_share={self.target_share}: a share from 0 to 1")
         object.__setattr__(self, "special_tokens", tuple(self.special_tokens))
         if len(set(self.special_tokens)) < len(self.special_tokens) or "" in self.special_tokens:
             raise ValueError(
@@ -292,6 +302,20 @@ class Recipe:
         """The size of the vocabulary that training learns before it prunes."""
         fewest = self.segmentation == "fewest"
         return int(self.vocab_size * self.oversize) if fewest else self.vocab_size
+
+    def for_target(self) -> Recipe:
+        """This recipe with a target: its share, or the default; and refinement, if no other pass
+        could weigh the target."""
+        weighs = (
+            self.refine > 0
+            or (self.segmentation == "fewest" and self.oversize > 1)
+            or (self.expressions is not None and self.crossover != 1.0)
+        )
+        return dataclasses.replace(
+            self,
+            target_share=self.target_share or TARGET_SHARE,
+            refine=self.refine if weighs else TARGET_ROUNDS,
+        )
 
     def room(self, size: int) -> int:
         """How many of `size` ids are left for the alphabet and learnt tokens: all but special

@@ -2,6 +2,7 @@
 
     documents ─split→ ─count→ words ─traditional→ tokens ─runs→ ─multiword→ tokens
               ─prune→ tokens ─expression→ tokens ─refine→ tokens ─→ Tokenizer
+    target    ─halves→ ─────┴───────────────────┴────────────────┘ decides with the documents
 
 The documents are read once, as a stream, and kept as numbers of words; later passes count over
 these (readings/). Memory holds tables of unique words and unique runs (neighbouring words that may
@@ -15,7 +16,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .common.progress import Progress, make_progress
 from .common.threads import usable_threads
@@ -25,7 +26,11 @@ from .tokenizer import Tokenizer
 from .tokenizer.inputs import LONGEST_TOKEN
 
 if TYPE_CHECKING:
+    from .common import _core
+    from .corpus.target import TargetText
+    from .learn.merging import Learnt
     from .readings import TrainingText
+    from .tokenizer import Token
 
 
 class ShortVocabularyWarning(UserWarning):
@@ -39,6 +44,7 @@ def train(
     progress: bool | Progress = True,
     *,
     vocab_size: int | None = None,
+    target: Source | TargetText | None = None,
     format: str = "auto",
     text_key: str = "text",
     lang_key: str = "lang",
@@ -70,15 +76,23 @@ def train(
     `hold_out` is the share of documents that training does not learn from: half of them decide
     which tokens to keep, half measure the result.
 
+    `target` is text of the kind that the tokenizer will serve, read like the documents. One half of
+    it decides with them, by `recipe.target_share` (0.2 if that is 0); the other half measures. The
+    report has the gain there and the loss on held-out documents (docs/target.md). A recipe without
+    pruning, expressions and refinement gets two rounds of refinement.
+
     `memory` ("8GB") limits what training takes; the rest goes to files in `work` or, without it, to
     temporary ones. `work` is a folder: the same call with it goes on after a crash. It is removed
     at the end, unless `keep_work`. `reread` reads the text for each pass, instead of keeping it on
     disk. `engine="ray"` counts on the cluster at `address`, or on one that it starts here.
     """
-    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
+    workers = usable_threads(threads)
+    reading: dict[str, Any] = {
+        "format": format, "text_key": text_key, "whole_files": whole_files, "skip_bad": skip_bad,
+    }  # fmt: skip
+    aim = _Aim.of(_checked(recipe, vocab_size), target, reading)
     options: dict[str, Any] = {
-        "format": format, "text_key": text_key, "lang_key": lang_key, "lang": lang,
-        "whole_files": whole_files, "skip_bad": skip_bad,
+        **reading, "lang_key": lang_key, "lang": lang,
         "max_documents": max_documents, "max_bytes": max_bytes,
     }  # fmt: skip
     from .readings.open import open_text
@@ -87,11 +101,12 @@ def train(
         open_corpus(documents_or_paths, **options) as corpus,
         make_progress(progress) as shown,
         open_text(
-            corpus, recipe, options, workers, shown, hold_out=hold_out, memory=memory,
+            corpus, aim.recipe, options, workers, shown, hold_out=hold_out, memory=memory,
             work=work, keep_work=keep_work, reread=reread, engine=engine, address=address,
+            target=aim.identity,
         ) as text,
     ):  # fmt: skip
-        return _learn(text, recipe, workers, shown)
+        return _learn(text, aim, workers, shown)
 
 
 def train_from_counts(
@@ -101,34 +116,82 @@ def train_from_counts(
     progress: bool | Progress = True,
     *,
     vocab_size: int | None = None,
+    target: Source | TargetText | None = None,
     memory: int | str | None = None,
+    **reading: Any,
 ) -> Tokenizer:
-    """Learn a tokenizer from counts files instead of text (docs/counts.md).
+    """Learn a tokenizer from counts files instead of text (docs/counts.md). `target` is as in
+    `train`: text that is here, read by the options `reading` of `open_corpus`.
 
     Raises `NotCounted` if the recipe needs a reading of the text that no file holds; its `reading`
     can be counted by `supratok tally --plan`."""
     from .readings.files import CountedText
     from .readings.open import keeping_for
 
-    recipe, workers = _checked(recipe, vocab_size), usable_threads(threads)
+    aim, workers = _Aim.of(_checked(recipe, vocab_size), target, reading), usable_threads(threads)
     with make_progress(progress) as shown, keeping_for(memory, workers) as keeping:
         text = CountedText(map(Path, counts), shown, keeping.tables)
-        return _learn(text, recipe, workers, shown)
+        return _learn(text, aim, workers, shown)
 
 
-def _learn(text: TrainingText, recipe: Recipe, workers: int, shown: Progress) -> Tokenizer:
+class _Aim(NamedTuple):
+    """What a call asks for: a recipe, the same without a target, and the target."""
+
+    recipe: Recipe
+    plain: Recipe
+    target: TargetText | None
+
+    @classmethod
+    def of(cls, recipe: Recipe, target: Source | TargetText | None, reading: Any) -> _Aim:
+        if target is not None:
+            from .corpus.target import read_target  # loads numpy
+
+            plain = replace(recipe, target_share=0.0)
+            return cls(recipe.for_target(), plain, read_target(target, **reading))
+        if recipe.target_share:
+            raise ValueError(
+                f"target_share={recipe.target_share}: the recipe weighs a target text; pass it with"
+                " target= / --target FILES, or set target_share to 0"
+            )
+        return cls(recipe, recipe, None)
+
+    @property
+    def identity(self) -> str | None:
+        return None if self.target is None else self.target.identity
+
+
+def _learn(text: TrainingText, aim: _Aim, workers: int, shown: Progress) -> Tokenizer:
     """Figure 1, from line 2 on; line 1, filtering documents by entropy, is a part of `words`."""
-    # These load numpy. `import supratok` and encoding do without it.
+    # This loads numpy. `import supratok` and encoding do without it.
+    from .learn import target_report, training_report
+
+    recipe = aim.recipe
+    learnt, table = learn_tokens(text, recipe, workers, shown)
+    tokens, passes = choose_tokens(learnt, table, text, recipe, aim.target, workers, shown)
+    # Line 9: return the tokenizer.
+    tokenizer = Tokenizer(tokens, recipe)
+    found = recipe.vocab_size - recipe.room(recipe.vocab_size) + len(tokens)
+    tokenizer.report = training_report(tokenizer, text, learnt.crossover, passes, workers, shown)
+    if aim.target is not None:
+        # What the target gains and costs is the difference to the same passes without it.
+        tokens, _ = choose_tokens(learnt, table, text, aim.plain, None, workers, shown)
+        plain = Tokenizer(tokens, aim.plain)
+        tokenizer.report["target"] = target_report(tokenizer, plain, text, aim.target, workers)
+    if reason := shortfall(recipe, found):
+        warnings.warn(reason, ShortVocabularyWarning, stacklevel=3)
+    return tokenizer
+
+
+def learn_tokens(
+    text: TrainingText, recipe: Recipe, workers: int, shown: Progress
+) -> tuple[Learnt, _core.WordTable]:
+    """Lines 2-7: the tokens that the training text teaches, and its words."""
     from .learn import (
         choose_alphabet,
         find_script_rules,
         learn_at_once,
-        learn_expressions,
         learn_multiword,
         learn_traditional,
-        prune_to_size,
-        refine_tokens,
-        training_report,
     )
 
     table, by_language = text.words(recipe)
@@ -136,35 +199,43 @@ def _learn(text: TrainingText, recipe: Recipe, workers: int, shown: Progress) ->
     # multiword pass, which mines them from its runs.
     alphabet = choose_alphabet(table, recipe)
     # Lines 4-7: the traditional and the multiword pass apply the best merge, again and again.
-    if recipe.curriculum:
-        rules = find_script_rules(table, by_language, recipe.scripts)
-        del by_language  # frees its memory
-        words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
-        learnt = learn_multiword(words, table, rules, text, recipe, workers, shown)
-    else:
-        learnt = learn_at_once(alphabet, text, recipe, workers, shown)
-    tokens, passes = learnt.tokens, learnt.facts
+    if not recipe.curriculum:
+        return learn_at_once(alphabet, text, recipe, workers, shown), table
+    rules = find_script_rules(table, by_language, recipe.scripts)
+    del by_language  # frees its memory
+    words = learn_traditional(alphabet, table, rules, recipe, workers, shown)
+    return learn_multiword(words, table, rules, text, recipe, workers, shown), table
+
+
+def choose_tokens(
+    learnt: Learnt,
+    table: _core.WordTable,
+    text: TrainingText,
+    recipe: Recipe,
+    target: TargetText | None,
+    workers: int,
+    shown: Progress,
+) -> tuple[list[Token], dict[str, Any]]:
+    """The passes that choose among learnt tokens, and the facts of all passes."""
+    from .learn import learn_expressions, prune_to_size, refine_tokens
+
+    tokens, passes = learnt.tokens, dict(learnt.facts)
     # Line 6: no more than V tokens. Under `fewest` the passes learn more, to choose from.
     if len(tokens) > (room := recipe.room(recipe.vocab_size)):
         tokens, passes["pruning"] = prune_to_size(
-            tokens, learnt.uses, room, recipe.segmentation, text, workers, shown
+            tokens, learnt.uses, room, recipe, text, workers, shown, target
         )
     # Lines 4-6 and 8: the expression pass accepts spans with positive net utility.
     if recipe.expressions is not None and recipe.crossover != 1.0:
         tokens, passes["expression"] = learn_expressions(
-            tokens, table, text, recipe, workers, shown
+            tokens, table, text, recipe, workers, shown, target
         )
     # Not in the paper: surgery to convergence.
     if recipe.refine:
         tokens, passes["refinement"] = refine_tokens(
-            tokens, text, recipe, recipe.refine, workers, shown
+            tokens, text, recipe, recipe.refine, workers, shown, target
         )
-    # Line 9: return the tokenizer.
-    tokenizer = Tokenizer(tokens, recipe)
-    tokenizer.report = training_report(tokenizer, text, learnt.crossover, passes, workers, shown)
-    if reason := shortfall(recipe, recipe.vocab_size - room + len(tokens)):
-        warnings.warn(reason, ShortVocabularyWarning, stacklevel=3)
-    return tokenizer
+    return tokens, passes
 
 
 def _checked(recipe: object, vocab_size: int | None) -> Recipe:

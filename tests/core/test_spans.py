@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from supratok import Recipe
 from supratok.common import _core
 from supratok.common.progress import Progress
+from supratok.learn.expression.deciding import Deciding
 from supratok.learn.expression.spans import NONE, find_candidates, read_lexicon
 from supratok.learn.expression.stopwords import bare, is_letters
 from supratok.learn.expression.uses import Encoded
@@ -169,7 +170,8 @@ def as_strings(table: _core.SpanTable, words: list[str]) -> list[str]:
 def test_uses_of_sequences(texts: list[list[int]], sequences: list[list[int]]) -> None:
     flat = [id for text in texts for id in [*text, 2**31]]
     numbers = [number for number, text in enumerate(texts) for _ in range(len(text) + 1)]
-    encoded = Encoded(np.array(flat, dtype=np.int64), np.array(numbers, dtype=np.int64))
+    columns = (np.array(flat, dtype=np.int64), np.array(numbers, dtype=np.int64))
+    encoded = Encoded(*columns, np.ones(len(texts)))
     counts, within = encoded.uses_of_sequences(sequences)
     for sequence, count, documents_ in zip(sequences, counts, within, strict=True):
         times = [
@@ -194,8 +196,8 @@ def test_candidates_do_not_depend_on_threads_or_order() -> None:
 
     def find(documents: list[str], threads: int) -> tuple[list[str], list[float], Any]:
         found = find_candidates(
-            words, held_out, lambda: iter(documents), encoder, Recipe(vocab_size=1000), options,
-            threads, Progress(),
+            words, Deciding.of(held_out), lambda: iter(documents), encoder,
+            Recipe(vocab_size=1000), options, threads, Progress(),
         )  # fmt: skip
         return found.texts, found.scores.s.tolist(), found.report
 

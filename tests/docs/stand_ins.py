@@ -46,6 +46,11 @@ def corpus(folder: Path) -> None:
     write_corpus(folder / "b.jsonl.zst", prose(2, 200))
 
 
+def tickets(folder: Path) -> None:
+    folder.mkdir()
+    jsonl(folder / "a.jsonl")
+
+
 def languages(folder: Path) -> None:
     folder.mkdir()
     for seed, code in enumerate(("de", "tr", "zh")):
@@ -126,6 +131,7 @@ STAND_INS: dict[str, Callable[[Path], object]] = {
     "my-model": lambda path: tokenizer().export(path, ["huggingface"], eos="</s>", pad="<pad>"),
     "my_program": lambda path: path.with_suffix(".py").write_text(PROGRAM, encoding="utf-8"),
     "corpus": corpus,
+    "tickets": tickets,
     "part-1.jsonl.zst": lambda path: write_corpus(path, prose(3, 300)),
     "prompts.jsonl": jsonl,
     "tokenizer.json": base,

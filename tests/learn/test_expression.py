@@ -16,6 +16,7 @@ from supratok import Recipe, Token, Tokenizer, train
 from supratok.common import _core
 from supratok.common.progress import Progress
 from supratok.learn.expression import express
+from supratok.learn.expression.deciding import Deciding
 from supratok.learn.expression.surgery import ROUNDS, Candidates, Surgery, Usage
 from supratok.recipe import Expressions
 from supratok.tokenizer import BYTES
@@ -39,7 +40,7 @@ def word_table() -> _core.WordTable:
 
 def run(recipe: Recipe, tokens: list[Token]) -> tuple[list[Token], dict[str, Any]]:
     return express(
-        tokens, lambda: iter(TRAINING), HELD_OUT, word_table(), recipe, 2, Progress()
+        tokens, lambda: iter(TRAINING), Deciding.of(HELD_OUT), word_table(), recipe, 2, Progress()
     )  # fmt: skip
 
 
@@ -101,7 +102,9 @@ def test_without_options_or_held_out_text_nothing_happens() -> None:
     tokens = list(base.vocabulary)
     assert run(base.recipe, tokens) == (tokens, {})
     recipe = replace(base.recipe, expressions=Expressions())
-    found = express(tokens, lambda: iter(TRAINING), [], word_table(), recipe, 1, Progress())
+    found = express(
+        tokens, lambda: iter(TRAINING), Deciding.of([]), word_table(), recipe, 1, Progress()
+    )
     assert found == (tokens, {})
 
 
@@ -127,7 +130,7 @@ def test_counts_of_new_tokens() -> None:
 def plain_round(surgery: Surgery, candidates: Candidates, waiting: list[int]) -> list[int]:
     """Accepts the span of the highest priority, again and again, and computes all from scratch."""
     encoder, tokens = encoder_of(surgery.tokens, surgery.fewest), surgery.tokens
-    rows = [encoder.encode(text) for text in surgery.usage.held_out]
+    rows = [encoder.encode(text) for text in surgery.usage.held_out.texts]
     counts = Counter(id - BYTES for row in rows for id in row)
     documents = Counter(id - BYTES for row in rows for id in set(row))
     weight = surgery.options.utility_documents
@@ -209,7 +212,8 @@ def test_surgery_equals_the_plain_one(
     def surgery() -> Surgery:
         return Surgery(
             tokens, np.zeros(len(tokens)), sum(token.born == "alphabet" for token in tokens),
-            len(tokens) + room, segmentation == "fewest", Expressions(), Usage(HELD_OUT, 1),
+            len(tokens) + room, segmentation == "fewest", Expressions(),
+            Usage(Deciding.of(HELD_OUT), 1),
         )  # fmt: skip
 
     plain, waiting = surgery(), list(range(len(texts)))

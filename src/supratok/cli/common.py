@@ -18,6 +18,7 @@ from ..corpus import Corpus, open_corpus
 from ..corpus.kinds import DOCUMENT, FORMATS
 from ..corpus.paths import describe
 from ..corpus.split import HOLD_OUT
+from ..recipe import TARGET_SHARE
 from ..tokenizer import Tokenizer, usable_threads
 from ..tokenizer.file import FILE as SUPRATOK_FILE
 
@@ -90,6 +91,35 @@ def split_of(args: argparse.Namespace) -> dict[str, Any]:
     return {
         "max_documents": args.max_documents, "max_bytes": most, "hold_out": args.hold_out,
     }  # fmt: skip
+
+
+def add_target_arguments(command: argparse.ArgumentParser) -> None:
+    """Text of the kind that the tokenizer will serve."""
+    add = command.add_argument
+    add(
+        "--target",
+        nargs="+",
+        metavar="FILES",
+        help="text of the kind to be served, read like FILES: one half decides with them which"
+        " tokens stay, the other measures the gain; takes up to twice as long (default: none)",
+    )
+    add(
+        "--target-share",
+        type=float,
+        metavar="SHARE",
+        help="how much the target counts, in all evidence (default: the recipe's, or"
+        f" {TARGET_SHARE})",
+    )
+
+
+def target_of(args: argparse.Namespace) -> list[Path] | None:
+    """The files of --target; checks both options."""
+    share = args.target_share
+    if share is not None and not args.target:
+        raise ValueError(f"--target-share {share}: there is no target; pass --target FILES")
+    if share is not None and not 0.0 < share <= 1.0:
+        raise ValueError(f"--target-share {share}: a share above 0, at most 1")
+    return paths(args.target) if args.target else None
 
 
 def add_memory_argument(command: argparse.ArgumentParser) -> None:

@@ -6,10 +6,19 @@ supratok prune my.json corpus/*.jsonl.zst --vocab-size 50000 --out small.json
 from __future__ import annotations
 
 import argparse
+from itertools import chain
 
 from ..learn.rework import check_size, prune
 from ..tokenizer import Tokenizer
-from .common import TOKENIZER, Job, add_job_arguments, check_writable
+from .common import (
+    TOKENIZER,
+    Job,
+    add_job_arguments,
+    add_target_arguments,
+    check_writable,
+    corpus_files,
+    target_of,
+)
 from .summary import summary_of_rework
 
 
@@ -22,13 +31,17 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="number of tokens to keep, bytes included",
     )
+    add_target_arguments(command)
     add_job_arguments(command)
 
 
 def run(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
     check_size(tokenizer, args.vocab_size)
-    job = Job(args)
-    check_writable(args.out, job.reads(args.tokenizer))
-    smaller = prune(tokenizer, job.files, args.vocab_size, **job.options)
+    job, target = Job(args), target_of(args)
+    check_writable(args.out, chain(job.reads(args.tokenizer), corpus_files(target or ())))
+    smaller = prune(
+        tokenizer, job.files, args.vocab_size, **job.options,
+        target=target, target_share=args.target_share,
+    )  # fmt: skip
     job.save(smaller, "pruned", summary_of_rework(smaller))

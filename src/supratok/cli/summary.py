@@ -39,6 +39,8 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
     held_out = report.get("held_out", {})
     if held_out.get("tokens"):
         yield f"held out: {_ratio(held_out, 'tokens')} characters per token"
+    if not reworks:  # the summary of a rework has its own
+        yield from _target(report)
     yield from _skipped(report)
 
 
@@ -55,10 +57,29 @@ def _rework(passes: Facts, rework: Facts) -> Iterator[str]:
     if held_out := rework.get("held_out"):
         before, after = _ratio(held_out, "tokens_before"), _ratio(held_out, "tokens")
         yield f"held out: {before} characters per token before, {after} after"
+    yield from _target(rework)
 
 
 def _ratio(held_out: Facts, tokens: str) -> str:
     return f"{held_out['characters'] / max(1, held_out[tokens]):.3f}"
+
+
+def _target(report: Facts) -> Iterator[str]:
+    """The gain on the half of a target that decided nothing, and the loss elsewhere."""
+    facts: Facts = report.get("target", {})
+    if facts:
+        deciding = facts["deciding"]
+        yield (
+            f"target: {deciding['documents']:,} documents, {deciding['characters']:,} characters,"
+            f" decided with the training text, as {facts['share']:.0%} of all evidence"
+        )
+    for name, where in (("measuring", "its other half"), ("held_out", "held out")):
+        if found := facts.get(name):
+            change = found["tokens_without"] / max(1, found["tokens"]) - 1
+            yield (
+                f"target: {where}: {_ratio(found, 'tokens')} characters per token,"
+                f" {_ratio(found, 'tokens_without')} without the target ({change:+.1%})"
+            )
 
 
 def _lines(passes: Facts) -> Iterator[str]:
@@ -153,7 +174,11 @@ def _refinement(rounds: Sequence[Facts]) -> Iterator[str]:
 
 def _held_out_tokens(facts: Facts) -> str:
     before, after = facts["held_out_tokens_before"], facts["held_out_tokens_after"]
-    return f"held-out tokens {before:,} to {after:,}"
+    line = f"held-out tokens {before:,} to {after:,}"
+    if "target_tokens_after" in facts:
+        before, after = facts["target_tokens_before"], facts["target_tokens_after"]
+        line += f", the target's {before:,} to {after:,}"
+    return line
 
 
 def _rejected(facts: Facts) -> str:

@@ -6,11 +6,13 @@ supratok train corpus/*.jsonl.zst --recipe my.toml --out my.json
 supratok train corpus/*.jsonl.zst --memory 8GB --work work --out my.json     # large text, resumable
 supratok train s3://texts/*.jsonl.zst --engine ray --address auto --out my.json
 supratok train --counts all.counts --out my.json                             # no text here
+supratok train corpus/*.jsonl.zst --target tickets.jsonl --out my.json       # to serve tickets
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import warnings
@@ -28,8 +30,11 @@ from .common import (
     add_job_arguments,
     add_memory_argument,
     add_split_arguments,
+    add_target_arguments,
     check_writable,
+    corpus_files,
     split_of,
+    target_of,
 )
 from .estimate import announce_training, estimate_from_sample
 from .summary import summary_of
@@ -109,6 +114,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="train from these counts files of `supratok tally`, instead of text (default: none)",
     )
+    add_target_arguments(command)
     add(
         "--work",
         type=Path,
@@ -143,13 +149,15 @@ def run(args: argparse.Namespace) -> None:
     recipe = recipe_of(args)
     if bool(args.counts) == bool(args.files):
         raise ValueError("name the files to train on, or --counts; one of them")
-    job = Job(args)
-    check_writable(args.out, [*args.counts, args.recipe] if args.counts else job.reads(args.recipe))
+    job, target = Job(args), target_of(args)
+    read = [*args.counts, args.recipe] if args.counts else job.reads(args.recipe)
+    check_writable(args.out, itertools.chain(read, corpus_files(target or ())))
+    planned = recipe.for_target() if target else recipe
     if args.dry_run:
-        _dry_run(args, job, recipe)
+        _dry_run(args, job, planned)
         return
     if not args.counts:
-        announce_training(job, recipe)
+        announce_training(job, planned)
     learn = _from_counts if args.counts else _from_text
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ShortVocabularyWarning)  # the summary says it
@@ -185,8 +193,8 @@ def _from_text(args: argparse.Namespace, job: Job, recipe: Recipe) -> Tokenizer:
         args.interrupted = f"interrupted; {work} keeps what is done, and the same command goes on"
     return train(
         job.files, recipe, **job.options, lang_key=args.lang_key, lang=lang, **split_of(args),
-        memory=args.memory, work=work, keep_work=args.keep_work, reread=args.reread,
-        engine=args.engine, address=args.address,
+        target=target_of(args), memory=args.memory, work=work, keep_work=args.keep_work,
+        reread=args.reread, engine=args.engine, address=args.address,
     )  # fmt: skip
 
 
@@ -203,9 +211,10 @@ def _from_counts(args: argparse.Namespace, job: Job, recipe: Recipe) -> Tokenize
     from ..readings.files import NotCounted
     from ..readings.plans import write_plan
 
-    options = {"threads": args.threads, "progress": job.options["progress"]}
     try:
-        return train_from_counts(args.counts, recipe, **options, memory=args.memory)
+        return train_from_counts(
+            args.counts, recipe, **job.options, target=target_of(args), memory=args.memory
+        )
     except NotCounted as missing:
         plan = Path(f"{args.out}.plan")
         write_plan(plan, missing.reading, missing.split)
@@ -234,6 +243,7 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
         "character_coverage": args.character_coverage,
         "crossover": args.crossover,
         "special_tokens": args.special_token and tuple(args.special_token),
+        "target_share": args.target_share,
     }
     given = {name: value for name, value in chosen.items() if value is not None}
     if args.recipe:

@@ -8,7 +8,7 @@ from .multiword import learn_multiword
 from .no_curriculum import learn_at_once
 from .prune import prune_to_size
 from .refine import refine_tokens
-from .report import training_report
+from .report import target_report, training_report
 from .scripts import find_script_rules
 from .traditional import learn_traditional
 
@@ -21,5 +21,6 @@ __all__ = [
     "learn_traditional",
     "prune_to_size",
     "refine_tokens",
+    "target_report",
     "training_report",
 ]

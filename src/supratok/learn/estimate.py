@@ -43,12 +43,13 @@ _UNPACKED = {".gz": 2.5, ".bz2": 3.1, ".xz": 2.9, ".zst": 3.0, ".parquet": 2.0}
 def estimate_training(text_bytes: float, recipe: Recipe, threads: int) -> Estimate:
     """Time and memory to train on so many bytes of text; within a factor of two, as texts and
     machines differ."""
-    parts = [_BASE, *[_REFINE] * recipe.refine]
+    passes = [_REFINE] * recipe.refine
     if recipe.segmentation == "fewest":
-        parts.append(_FEWEST)
+        passes.append(_FEWEST)
     if recipe.expressions is not None:
-        parts.append(_EXPRESSIONS)
-    start, serial, parallel = map(sum, zip(*parts, strict=True))
+        passes.append(_EXPRESSIONS)
+    times = 2 if recipe.target_share else 1  # with the target, and without it to compare
+    start, serial, parallel = map(sum, zip(_BASE, *passes * times, strict=True))
     seconds = start + text_bytes / 1e6 * (serial + parallel / threads)
     return Estimate(seconds, int(_PROGRAM + _BYTES * text_bytes))
 

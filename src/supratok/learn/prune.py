@@ -6,7 +6,8 @@ useful, gives their uses to the tokens that replace them, and computes the utili
 
 The uses are those of the training text, which is large, corrected by those of held-out text under
 the rule itself. (Measured, docs/log.md: held-out text alone is too small; pruning by it loses 1.3%
-on unseen text against no pruning at all, this way gains 1.1%.)
+on unseen text against no pruning at all, this way gains 1.1%.) A target text adds its own
+(learn/target.py).
 
 Under `merges` a token is made of two others, so only a leaf may go: a token that no other is made
 of. It saves a token at each of its uses; without it its two parts replace it, and may become leaves
@@ -25,9 +26,11 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
+from ..corpus.target import TargetText
 from ..readings import TrainingText
-from ..recipe import Segmentation
+from ..recipe import Recipe
 from ..tokenizer import BYTES, Token, alphabet_size, encoder_of
+from .target import Aim
 
 # Choice: more rounds gain less than 0.1%.
 ROUNDS = 4
@@ -37,43 +40,55 @@ HELD_OUT_WEIGHT = 0.1
 
 @dataclass(frozen=True)
 class HeldOutText:
-    """The held-out text that decides. `scale` is the size of the training text in units of it."""
+    """The held-out text that decides. `scale` is the size of the training text in units of it.
+    `aim` is the target that decides beside it, if there is one."""
 
     texts: list[str]
     scale: float
     threads: int
+    aim: Aim | None = None
 
     @classmethod
-    def of(cls, text: TrainingText, threads: int) -> HeldOutText:
-        texts = text.deciding_texts()
-        return cls(texts, text.totals.characters / max(1, sum(map(len, texts))), threads)
+    def of(
+        cls,
+        text: TrainingText,
+        threads: int,
+        target: TargetText | None = None,
+        share: float = 0.0,
+    ) -> HeldOutText:
+        texts, characters = text.deciding_texts(), text.totals.characters
+        aim = Aim.of(target, share, (1 + HELD_OUT_WEIGHT) * characters, threads)
+        return cls(texts, characters / max(1, sum(map(len, texts))), threads, aim)
 
     def worth(
         self, encoder: _core.Encoder, uses: NDArray[np.int64] | NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The uses of tokens in the training text, corrected by those in held-out text."""
+        """The uses of tokens in the training text, corrected by those in held-out text; and those
+        in the target."""
         seen = encoder.usage(self.texts, self.threads)[BYTES:]
-        return np.asarray(uses + HELD_OUT_WEIGHT * self.scale * seen)
+        worth = np.asarray(uses + HELD_OUT_WEIGHT * self.scale * seen)
+        return worth if self.aim is None else self.aim.mix(worth, self.aim.uses(encoder))
 
 
 def prune_to_size(
     tokens: list[Token],
     uses: NDArray[np.int64],
     keep: int,
-    segmentation: Segmentation,
+    recipe: Recipe,
     text: TrainingText,
     threads: int,
     progress: Progress,
+    target: TargetText | None = None,
 ) -> tuple[list[Token], dict[str, int]]:
     """The `keep` most useful tokens, in order, and facts for the report."""
     progress.start("pruning", ROUNDS, "rounds")
-    choose = prune if segmentation == "fewest" else prune_leaves
+    choose = prune if recipe.segmentation == "fewest" else prune_leaves
     kept = choose(
         [token.text for token in tokens],
         uses,
         alphabet=alphabet_size(tokens),
         keep=keep,
-        held_out=HeldOutText.of(text, threads),
+        held_out=HeldOutText.of(text, threads, target, recipe.target_share),
         on_round=progress.at,
     )
     dropped = len(tokens) - len(kept)

@@ -7,17 +7,19 @@ swaps save tokens on held-out text:
     used       " perspicacious" 12 times (3 tokens without it: costs 24)
     neighbours " as"+" well as" 310 times (saves 310)          -> swap
 
+With a target (learn/target.py) its pairs are candidates too, and its uses weigh in each swap.
+
 Under `fewest` any learnt token may go. Under `merges` only a leaf may: a token that no other is
 made of; and a new token goes to the end of the list, so that no earlier token changes.
 
 Invariants, after each round: the number of tokens and the alphabet stay; each token encodes to
 itself; under `merges` only leaves went. The rounds end when one accepts nothing, or saves no tokens
-on the held-out text that decides; such a round is taken back.
+on the text that decides (held-out text and the target, by their shares); such a round is undone.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 
 from ..common import _core
 from ..common.progress import Progress
+from ..corpus.target import TargetText
 from ..readings import Neighbours, TrainingText, Usage
 from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
@@ -51,10 +54,11 @@ def refine_tokens(
     rounds: int,
     threads: int,
     progress: Progress,
+    target: TargetText | None = None,
 ) -> tuple[list[Token], list[dict[str, Any]]]:
-    """`refine` on the training text."""
-    texts = Texts(text.read, HeldOutText.of(text, threads))
-    tokens, facts = refine(tokens, recipe, rounds, texts)
+    """`refine` on the training text, and on a target, which counts by the share of the recipe."""
+    held_out = HeldOutText.of(text, threads, target, recipe.target_share)
+    tokens, facts = refine(tokens, recipe, rounds, Texts(text.read, held_out))
     progress.end(accepted=sum(one["accepted"] for one in facts if one["kept"]))
     return tokens, facts
 
@@ -66,19 +70,19 @@ def refine(
 
     Without held-out text nothing can be decided, and the tokens stay."""
     facts: list[dict[str, Any]] = []
-    before = _held_out_tokens(tokens, recipe, texts)
+    before = _Cost.of(tokens, recipe, texts.held_out)
     for _ in range(rounds):
         found = _candidates(tokens, recipe, texts)
         swap = _swap_leaves if recipe.segmentation == "merges" else _swap_any
         changed, accepted = swap(tokens, found, recipe, texts)
-        after = _held_out_tokens(changed, recipe, texts)
+        after = _Cost.of(changed, recipe, texts.held_out)
         facts.append(
             {
                 "candidates": len(found.joins),
                 "accepted": accepted,
-                "held_out_tokens_before": before,
-                "held_out_tokens_after": after,
-                "kept": bool(accepted and after < before),
+                **before.facts("before"),
+                **after.facts("after"),
+                "kept": bool(accepted and after.total < before.total),
             }
         )
         if not facts[-1]["kept"]:
@@ -87,13 +91,42 @@ def refine(
     return tokens, facts
 
 
+@dataclass(frozen=True)
+class _Cost:
+    """The tokens of the texts that decide."""
+
+    held_out: int
+    target: int | None
+    total: float  # the mean, weighed by characters and by the share of the target
+
+    @classmethod
+    def of(cls, tokens: list[Token], recipe: Recipe, texts: HeldOutText) -> _Cost:
+        encoder = _encoder(tokens, recipe)
+        held_out = int(encoder.usage(texts.texts, texts.threads).sum())
+        if (aim := texts.aim) is None:
+            return cls(held_out, None, held_out)
+        target = aim.tokens(encoder)
+        rates = (held_out / _size(texts.texts), target / _size(aim.texts))
+        return cls(held_out, target, (1 - aim.share) * rates[0] + aim.share * rates[1])
+
+    def facts(self, when: str) -> dict[str, int]:
+        target = {} if self.target is None else {f"target_tokens_{when}": self.target}
+        return {f"held_out_tokens_{when}": self.held_out, **target}
+
+
+def _size(texts: list[str]) -> int:
+    return max(1, sum(map(len, texts)))
+
+
 @dataclass
 class _Found:
-    """The uses of each token, and the joins of neighbours that may be a token."""
+    """The uses of each token, and the joins of neighbours that may be a token: by falling worth,
+    with their counts."""
 
     uses: NDArray[np.int64]
-    joins: dict[str, int]  # by falling count
-    parts: dict[str, tuple[int, int]]
+    joins: dict[str, int] = field(default_factory=dict)
+    worth: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def _usage(tokens: list[Token], recipe: Recipe, *, pairs: bool = False) -> Usage:
@@ -105,31 +138,45 @@ def _encoder(tokens: list[Token], recipe: Recipe) -> _core.Encoder:
     return encoder_of_tokens(tokens, recipe.segmentation == "fewest")
 
 
-def _held_out_tokens(tokens: list[Token], recipe: Recipe, texts: Texts) -> int:
-    return int(_encoder(tokens, recipe).usage(texts.held_out.texts, texts.held_out.threads).sum())
-
-
 def _candidates(tokens: list[Token], recipe: Recipe, texts: Texts) -> _Found:
     """Two readings: the uses of tokens, then the neighbours that occur as often as the weakest of
     them is used."""
     usage = _usage(tokens, recipe, pairs=True)
     survey = texts.read(usage)
     uses = survey.uses()
-    learnt = np.array([token.born != "alphabet" for token in tokens])
-    weakest = float(np.quantile(uses[learnt], _WEAKEST)) if learnt.any() else 0.0
-    floor = max(recipe.min_count, int(weakest))
-    neighbours = texts.read(Neighbours(usage, survey, floor))
-    found = _Found(uses, {}, {})
+    rows = texts.read(Neighbours(usage, survey, _floor(tokens, usage, uses, recipe, texts))).rows()
+    worth = (1 + HELD_OUT_WEIGHT) * rows[2]
+    if (aim := texts.held_out.aim) is not None:
+        seen = aim.neighbours(_usage(tokens, recipe, pairs=True), max(2, recipe.min_count))
+        rows, worth = aim.join(rows, seen, 1 + HELD_OUT_WEIGHT)
+    found = _Found(uses)
     have = {token.text for token in tokens}
-    for left, right, count in zip(*(column.tolist() for column in neighbours.rows()), strict=True):
+    for left, right, count, value in zip(*(c.tolist() for c in (*rows, worth)), strict=True):
         text = tokens[left].text + tokens[right].text
         if text in have or text in found.joins or not may_be_token(text, recipe, have):
             continue
-        found.joins[text] = count
+        found.joins[text], found.worth[text] = count, value
         found.parts[text] = (left, right)
         if len(found.joins) >= len(tokens):
             break
     return found
+
+
+def _floor(
+    tokens: list[Token], usage: Usage, uses: NDArray[np.int64], recipe: Recipe, texts: Texts
+) -> int:
+    """How often neighbours must occur in the training text: as often as a token that is worth as
+    much as the weakest."""
+    learnt = np.array([token.born != "alphabet" for token in tokens])
+    if not learnt.any():
+        return recipe.min_count
+    if (aim := texts.held_out.aim) is None:
+        weakest = float(np.quantile(uses[learnt], _WEAKEST))
+    else:
+        worth = texts.held_out.worth(usage.encoder, uses)
+        most = (1 + HELD_OUT_WEIGHT) * max(1e-9, 1 - aim.share)
+        weakest = float(np.quantile(worth[learnt], _WEAKEST)) / most
+    return max(recipe.min_count, int(min(weakest, 1 << 31)))  # the sketch counts no further
 
 
 def _swap_any(
@@ -165,7 +212,7 @@ def _swap_leaves(
             continue
         needed |= {left, right}
         leaf = next((place for place in leaves if place not in needed), None)
-        if leaf is None or (1 + HELD_OUT_WEIGHT) * count <= worth[leaf]:
+        if leaf is None or found.worth[text] <= worth[leaf]:
             break
         gone.add(leaf)
         taken.append(Token(text, count, "refined"))

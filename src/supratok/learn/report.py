@@ -8,6 +8,7 @@ from collections import Counter
 from typing import Any
 
 from ..common.progress import Progress
+from ..corpus.target import TargetText
 from ..readings import TrainingText
 from ..tokenizer import Tokenizer
 
@@ -37,6 +38,34 @@ def training_report(
     if measured := measure([tokenizer], text, threads, progress):
         characters, (tokens,) = measured
         report["held_out"] = {"characters": characters, "tokens": tokens}
+    return report
+
+
+def target_report(
+    tokenizer: Tokenizer,
+    without: Tokenizer,
+    text: TrainingText,
+    target: TargetText,
+    threads: int,
+) -> dict[str, Any]:
+    """What a target gains on the half of it that measures, and costs on held-out text: the tokens
+    of both, with it and `without`."""
+    report: dict[str, Any] = {
+        "share": tokenizer.recipe.target_share,
+        "sha256": target.identity,
+        "deciding": {
+            "documents": len(target.deciding),
+            "characters": sum(map(len, target.deciding)),
+        },
+    }
+    for name, texts in (("measuring", target.measuring), ("held_out", text.measuring_texts())):
+        if texts:
+            report[name] = {
+                "documents": len(texts),
+                "characters": sum(map(len, texts)),
+                "tokens": int(tokenizer.usage(texts, threads).sum()),
+                "tokens_without": int(without.usage(texts, threads).sum()),
+            }
     return report
 
 

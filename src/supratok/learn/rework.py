@@ -5,25 +5,30 @@
 
 The documents are split as in training: some are held out, half of them to decide by, half to
 measure the result on. The new report keeps the old one and adds the passes, and under "afterwards"
-the text and the gain on it.
+the text and the gain on it. With a `target` (as in `train`) the same is done once more without it:
+the difference is what the target gains and costs.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from ..common.progress import Progress, make_progress
 from ..common.threads import usable_threads
 from ..corpus import Source, open_corpus
+from ..corpus.target import TargetText, read_target
 from ..readings import LocalText, TrainingText, Usage
 from ..recipe import Expressions, Recipe
-from ..tokenizer import Tokenizer, alphabet_size
+from ..tokenizer import Token, Tokenizer, alphabet_size
 from .expression import learn_expressions
 from .prune import prune_to_size
 from .refine import refine_tokens
-from .report import births, measure
+from .report import births, measure, target_report
+
+Target = Source | TargetText | None
 
 
 def prune(
@@ -32,24 +37,32 @@ def prune(
     vocab_size: int,
     threads: int | None = None,
     progress: bool | Progress = True,
+    *,
+    target: Target = None,
+    target_share: float | None = None,
     **reading: Any,
 ) -> Tokenizer:
     """The tokenizer with `vocab_size` tokens (special tokens and bytes included), without those
-    that are least useful on this text. The alphabet stays. `reading`: see `open_corpus`."""
+    that are least useful on this text. The alphabet stays. `reading`: see `open_corpus`; `target`:
+    text that decides too, by its share (default: that of the recipe, or 0.2)."""
     _refuse_layout(tokenizer)
     check_size(tokenizer, vocab_size)
-    workers, recipe = usable_threads(threads), tokenizer.recipe
+    workers, aim = usable_threads(threads), _target(target, reading)
+    recipe = _with_share(tokenizer.recipe, aim, target_share)
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
         text = LocalText(corpus, recipe.curation, workers, shown)
         tokens = list(tokenizer.vocabulary)
         text.words(recipe)
         uses = text.read(Usage([t.text for t in tokens], recipe.segmentation == "fewest")).uses()
-        kept, facts = prune_to_size(
-            tokens, uses, recipe.room(vocab_size), recipe.segmentation, text, workers, shown
-        )
-        changed = Tokenizer(kept, replace(recipe, vocab_size=vocab_size))
-        changed.report = _report(changed, tokenizer, text, {"pruning": facts}, workers, shown)
-        return changed
+
+        def prune_by(target: TargetText | None) -> _Reworked:
+            kept, facts = prune_to_size(
+                tokens, uses, recipe.room(vocab_size), recipe, text, workers, shown, target
+            )
+            return kept, {"pruning": facts}
+
+        smaller = replace(recipe, vocab_size=vocab_size)
+        return _finish(prune_by, aim, smaller, tokenizer, text, workers, shown)
 
 
 def refine(
@@ -59,33 +72,79 @@ def refine(
     expressions: bool = False,
     threads: int | None = None,
     progress: bool | Progress = True,
+    *,
+    target: Target = None,
+    target_share: float | None = None,
     **reading: Any,
 ) -> Tokenizer:
     """The tokenizer after refinement on this text: as large as before, with the same special
     tokens.
 
     With `expressions` the expression pass comes first, with the options of the tokenizer's recipe
-    or, if it has none, those of the paper."""
+    or, if it has none, those of the paper. `target`: as in `prune`."""
     _refuse_layout(tokenizer)
     check_rounds(rounds)
-    workers, recipe = usable_threads(threads), _same_size(tokenizer, expressions)
+    workers, aim = usable_threads(threads), _target(target, reading)
+    kept = _with_share(tokenizer.recipe, aim, target_share)
+    recipe = _same_size(tokenizer, kept, expressions)
     with open_corpus(documents_or_paths, **reading) as corpus, make_progress(progress) as shown:
         text = LocalText(corpus, recipe.curation, workers, shown)
         words, _ = text.words(recipe)
-        if not text.deciding_texts():
+        if not text.deciding_texts() and aim is None:
             raise ValueError(
                 f"{text.totals.documents} documents are too few: a part of them is held out to"
                 " decide by, and none was; pass more text"
             )
-        tokens, passes = list(tokenizer.vocabulary), dict[str, Any]()
-        if expressions:
-            tokens, passes["expression"] = learn_expressions(
-                tokens, words, text, recipe, workers, shown
+
+        def refine_by(target: TargetText | None) -> _Reworked:
+            tokens, passes = list(tokenizer.vocabulary), dict[str, Any]()
+            if expressions:
+                tokens, passes["expression"] = learn_expressions(
+                    tokens, words, text, recipe, workers, shown, target
+                )
+            tokens, passes["refinement"] = refine_tokens(
+                tokens, text, recipe, rounds, workers, shown, target
             )
-        tokens, passes["refinement"] = refine_tokens(tokens, text, recipe, rounds, workers, shown)
-        changed = Tokenizer(tokens, tokenizer.recipe)
-        changed.report = _report(changed, tokenizer, text, passes, workers, shown)
-        return changed
+            return tokens, passes
+
+        return _finish(refine_by, aim, kept, tokenizer, text, workers, shown)
+
+
+_Reworked = tuple[list[Token], dict[str, Any]]
+
+
+def _finish(
+    rework: Callable[[TargetText | None], _Reworked],
+    target: TargetText | None,
+    recipe: Recipe,
+    before: Tokenizer,
+    text: TrainingText,
+    threads: int,
+    progress: Progress,
+) -> Tokenizer:
+    """The tokenizer that a rework makes, with its report."""
+    tokens, passes = rework(target)
+    changed = Tokenizer(tokens, recipe)
+    changed.report = _report(changed, before, text, passes, threads, progress)
+    if target is not None:
+        plain = Tokenizer(rework(None)[0], recipe)
+        found = target_report(changed, plain, text, target, threads)
+        changed.report["target"] = changed.report["afterwards"][-1]["target"] = found
+    return changed
+
+
+def _target(target: Target, reading: dict[str, Any]) -> TargetText | None:
+    return None if target is None else read_target(target, **reading)
+
+
+def _with_share(recipe: Recipe, target: TargetText | None, share: float | None) -> Recipe:
+    """The recipe, which says how much the target counts; one from before stays, as history."""
+    if target is None:
+        if share is not None:
+            raise ValueError(f"target_share={share}: there is no target; pass target= / --target")
+        return recipe
+    given = recipe if share is None else replace(recipe, target_share=share)
+    return replace(recipe, target_share=given.for_target().target_share)
 
 
 def _refuse_layout(tokenizer: Tokenizer) -> None:
@@ -118,10 +177,10 @@ def check_rounds(rounds: int) -> None:
         raise ValueError(f"rounds={rounds}: must be at least 1")
 
 
-def _same_size(tokenizer: Tokenizer, expressions: bool) -> Recipe:
+def _same_size(tokenizer: Tokenizer, recipe: Recipe, expressions: bool) -> Recipe:
     """The recipe of the rework: it does not fill a vocabulary that training left unfilled."""
-    options = (tokenizer.recipe.expressions or Expressions()) if expressions else None
-    return replace(tokenizer.recipe, vocab_size=tokenizer.vocab_size, expressions=options)
+    options = (recipe.expressions or Expressions()) if expressions else None
+    return replace(recipe, vocab_size=tokenizer.vocab_size, expressions=options)
 
 
 def _report(

@@ -66,8 +66,10 @@ def open_text(
     reread: bool = False,
     engine: str = "local",
     address: str | None = None,
+    target: str | None = None,
 ) -> Iterator[TrainingText]:
-    """The training text of a corpus that was opened with these options."""
+    """The training text of a corpus that was opened with these options. `target`: the identity of
+    the target text, since it decides too."""
     if engine not in ENGINES:
         raise ValueError(f"engine={engine!r}: must be one of {', '.join(ENGINES)}")
     if engine == "ray":
@@ -101,6 +103,7 @@ def open_text(
         "order": list(files),
         "reading": {name: value for name, value in options.items() if value is not None},
         "hold_out": hold_out,
+        **({} if target is None else {"target": target}),
     }
     with Work(Path(work), run) as kept, keeping_for(memory, threads, Path(work)) as keeping:
         yield LocalText(

@@ -40,9 +40,13 @@ HELD_OUT_WEIGHT = 0.1
 
 
 def train(
-    documents: Sequence[str], recipe: Recipe, languages: Mapping[str, str] | None = None
+    documents: Sequence[str],
+    recipe: Recipe,
+    languages: Mapping[str, str] | None = None,
+    target: Sequence[str] = (),
 ) -> list[Token]:
-    """The tokens, in rank order. `languages` names the language of some documents."""
+    """The tokens, in rank order. `languages` names the language of some documents; `target` is the
+    half of a target text that decides."""
     for name in ("expressions", "refine"):
         if getattr(recipe, name):
             raise ValueError(f"the reference does not cover {name}; take it out of the recipe")
@@ -73,7 +77,7 @@ def train(
     size = recipe.vocab_size - len(recipe.special_tokens) - BYTES
     if recipe.segmentation == "merges" or len(tokens) <= size:
         return tokens[:size]
-    return prune(tokens, uses, size, training, held_out)
+    return prune(tokens, uses, size, training, held_out, target, recipe.target_share)
 
 
 def split(documents: Sequence[str], recipe: Recipe) -> tuple[list[str], list[str]]:
@@ -115,18 +119,31 @@ def learn_words(
 
 
 def prune(
-    tokens: list[Token], uses: Counter[str], size: int, training: list[str], held_out: list[str]
+    tokens: list[Token],
+    uses: Counter[str],
+    size: int,
+    training: list[str],
+    held_out: list[str],
+    target: Sequence[str] = (),
+    share: float = 0.0,
 ) -> list[Token]:
     """Drop the least useful tokens, in rounds. A token saves its uses times the tokens that its
-    text would take without it, less one. When it goes, its uses pass to those tokens."""
+    text would take without it, less one. When it goes, its uses pass to those tokens. The uses in a
+    target, as large as the other text, are the share `share` of all."""
     sample = held_out_half(held_out, measuring=False)
-    scale = sum(map(len, training)) / max(1, sum(map(len, sample)))
+    characters = sum(map(len, training))
+    scale = characters / max(1, sum(map(len, sample)))
+    target_scale = (1 + HELD_OUT_WEIGHT) * characters / max(1, sum(map(len, target)))
     kept, alphabet = list(tokens), sum(token.born == "alphabet" for token in tokens)
     for round in range(1, ROUNDS + 1):
         texts = {token.text for token in kept}
         seen = Counter(piece for text in sample for piece in encode_by_fewest(text, texts))
+        wanted = Counter(piece for text in target for piece in encode_by_fewest(text, texts))
         utility = {
-            text: (uses[text] + HELD_OUT_WEIGHT * scale * seen[text])
+            text: (
+                (1 - share) * (uses[text] + HELD_OUT_WEIGHT * scale * seen[text])
+                + share * target_scale * wanted[text]
+            )
             * (len(encode_by_fewest(text, texts - {text})) - 1)
             for text in texts
         }

@@ -14,9 +14,11 @@ import numpy as np
 
 from ...common import _core
 from ...common.progress import Progress
+from ...corpus.target import TargetText
 from ...readings import TrainingText
 from ...recipe import Recipe
 from ...tokenizer import Token, alphabet_size
+from .deciding import Deciding
 from .spans import Documents, ScoredSpans, find_candidates
 from .surgery import Candidates, Surgery, Usage
 
@@ -28,12 +30,13 @@ def learn_expressions(
     recipe: Recipe,
     threads: int,
     progress: Progress,
+    target: TargetText | None = None,
 ) -> tuple[list[Token], dict[str, Any]]:
-    """`express` on the training text."""
+    """`express` on the training text, and on a target, which counts by the share of the recipe."""
     return express(
         tokens,
         lambda: text.again("expressions"),
-        text.deciding_texts(),
+        Deciding.of(text.deciding_texts(), target, recipe.target_share),
         words,
         recipe,
         threads,
@@ -44,7 +47,7 @@ def learn_expressions(
 def express(
     tokens: list[Token],
     documents: Documents,
-    held_out: list[str],
+    held_out: Deciding,
     words: _core.WordTable,
     recipe: Recipe,
     threads: int,
@@ -54,7 +57,7 @@ def express(
 
     `documents` starts a new reading of the training documents, `words` counts their words."""
     options = recipe.expressions
-    if options is None or not held_out:
+    if options is None or not held_out.texts:
         return tokens, {}
     surgery = Surgery(
         tokens,
@@ -68,7 +71,7 @@ def express(
     encoder = surgery.encoder()
     found = find_candidates(words, held_out, documents, encoder, recipe, options, threads, progress)
     progress.start("surgery")
-    surgery.usage.scale = sum(map(len, held_out)) / max(1, found.training_characters)
+    surgery.usage.scale = held_out.characters / max(1, found.training_characters)
     if options.training_share:
         survey = _core.Survey(encoder, 0)
         survey.count(documents(), threads)

@@ -21,6 +21,7 @@ from ...readings import UNSPACED
 from ...recipe import Boundaries, Expressions, Recipe
 from ...tokenizer import BYTES
 from ..words import Kind, script_of
+from .deciding import Deciding
 from .score import (
     Score,
     Spans,
@@ -58,7 +59,7 @@ class ScoredSpans:
 
 def find_candidates(
     table: _core.WordTable,
-    held_out: list[str],
+    held_out: Deciding,
     documents: Documents,
     encoder: _core.Encoder,
     recipe: Recipe,
@@ -68,10 +69,11 @@ def find_candidates(
 ) -> ScoredSpans:
     """All spans of the held-out text that Appendix A does not reject."""
     progress.start("spans")
-    lexicon = read_lexicon(table, held_out)
+    texts = held_out.texts
+    lexicon = read_lexicon(table, texts)
     most = min(options.max_words, recipe.boundaries.max_words)
     span_table = _core.SpanTable(lexicon.words, lexicon.groups, lexicon.begins, max(2, most))
-    stretches = span_table.find(held_out, table, options.min_count)
+    stretches = span_table.find(texts, table, options.min_count)
     report = _report_stretches(*stretches, len(span_table))
     rows, spans, in_documents, totals = _first_reading(
         span_table, lexicon, held_out, documents(), options, threads
@@ -165,14 +167,18 @@ def _report_stretches(
 def _first_reading(
     table: _core.SpanTable,
     lexicon: Lexicon,
-    held_out: list[str],
+    held_out: Deciding,
     training: Iterable[str],
     options: Expressions,
     threads: int,
 ) -> tuple[NDArray[np.int64], Spans, NDArray[np.int64], Totals]:
     """The spans that are not rare: a row each with its number and its words; and their figures."""
-    table.count(held_out, threads)
-    held_counts, held_documents, *_ = table.take_counts()
+
+    def count(texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        table.count(texts, threads)
+        return table.take_counts()[:2]
+
+    held_counts, held_documents = held_out.count(count)
     table.count(training, threads)
     counts, documents, word_documents, ngrams, read = table.take_counts()
     words = table.rows().reshape(len(table), options.max_words).astype(np.int64)
@@ -196,8 +202,8 @@ def _first_reading(
         stopwords=_sum(lexicon.stops[places].astype(np.int64), present),
         letters=letters,
         characters=letters + _sum(spaces[places[:, 1:]], present[:, 1:]),
-        held_out_counts=held_counts[often].astype(np.float64),
-        held_out_documents=held_documents[often].astype(np.float64),
+        held_out_counts=held_counts[often],
+        held_out_documents=held_documents[often],
         tokens=np.full(len(often), 2, dtype=np.int64),
         left_entropy=unknown,
         right_entropy=unknown,

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ...common import _core
 from ...recipe import Expressions
 from ...tokenizer import BYTES, Token, encoder_of_tokens
+from .deciding import Deciding
 from .score import Figures, gain, net, priority, utility
 from .uses import Encoded
 
@@ -52,7 +53,7 @@ class Usage:
 
     `scale` is the size of the held-out text in units of the training text."""
 
-    held_out: list[str]
+    held_out: Deciding
     threads: int
     training_share: float = 0.0
     scale: float = 0.0
@@ -93,7 +94,7 @@ class Surgery:
         if encoder.states().any():
             bad = self.tokens[int(np.flatnonzero(encoder.states())[0])].text
             raise AssertionError(f"after the surgery {bad!r} does not encode to itself")
-        used = encoder.usage(self.usage.held_out, self.usage.threads)
+        used = encoder.usage(self.usage.held_out.texts, self.usage.threads)
         self.facts["held_out_tokens_after"] = int(used.sum())
         return self.tokens
 
@@ -137,7 +138,7 @@ class _Round:
         share = usage.training_share
         training = surgery.uses * usage.scale
         # Choice: a use in the training text is a document of its own, up to all documents.
-        in_documents = np.minimum(training, len(usage.held_out))
+        in_documents = np.minimum(training, len(usage.held_out.texts))
         self._prices = utility(
             (1 - share) * counts + share * training,
             (1 - share) * documents + share * in_documents,
@@ -226,8 +227,8 @@ class _Round:
         if options.in_place:
             sequences = [[piece + BYTES for piece in row] for row in self._pieces.values()]
             used, used_in = text.uses_of_sequences(sequences)
-            counts = counts * used / np.maximum(1, candidates.held_out_counts[places])
-            documents = documents * used_in / np.maximum(1, candidates.held_out_documents[places])
+            counts = counts * used / _not_0(candidates.held_out_counts[places])
+            documents = documents * used_in / _not_0(candidates.held_out_documents[places])
         gains = gain(counts, documents, tokens, options)
         return dict(zip(places.tolist(), gains.tolist(), strict=True))
 
@@ -290,3 +291,7 @@ class _Round:
         surgery.tokens = [surgery.tokens[place] for place in stays] + self._new
         surgery.uses = np.append(surgery.uses[stays], self._new_uses)
         surgery.facts["displaced"] += len(self._displaced)
+
+
+def _not_0(counts: Figures) -> Figures:
+    return np.where(counts > 0, counts, 1.0)

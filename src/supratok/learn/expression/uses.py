@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...common import _core
+from .deciding import Deciding
 
 _END = 2**31  # separates documents: no id is so high
 
@@ -22,10 +23,11 @@ class Encoded:
 
     ids: NDArray[np.int64]
     documents: NDArray[np.int64]
+    weights: NDArray[np.float64]  # of each document: how much a use in it counts
 
     @classmethod
-    def of(cls, encoder: _core.Encoder, texts: list[str], threads: int) -> Encoded:
-        rows = encoder.encode_batch(texts, threads, True)
+    def of(cls, encoder: _core.Encoder, held_out: Deciding, threads: int) -> Encoded:
+        rows = encoder.encode_batch(held_out.texts, threads, True)
         sizes = np.array([len(row) + 1 for row in rows], dtype=np.int64)
         ids = np.full(int(sizes.sum()), _END, dtype=np.int64)
         documents = np.repeat(np.arange(len(rows)), sizes)
@@ -33,25 +35,24 @@ class Encoded:
         inside[np.cumsum(sizes) - 1] = False
         if rows:
             ids[inside] = np.concatenate(rows)
-        return cls(ids, documents)
+        return cls(ids, documents, held_out.weights)
 
     def __len__(self) -> int:
         return int((self.ids != _END).sum())
 
-    def uses(self, end: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Of each id below `end`: how often it is used, and in how many documents."""
+    def uses(self, end: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Of each id below `end`: how often it is used, and in how many documents; by weight."""
         inside = self.ids != _END
-        return _tally(self.ids[inside], self.documents[inside], end)
+        return self._tally(self.ids[inside], self.documents[inside], end)
 
     def uses_of_sequences(
         self, sequences: list[list[int]]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of each sequence of ids: how often it occurs, and in how many documents.
 
         Follows all sequences at once, an id further each step: a place in the text stays while it
         continues some sequence. Equal beginnings share a number."""
-        counts = np.zeros(len(sequences), dtype=np.int64)
-        documents = np.zeros(len(sequences), dtype=np.int64)
+        counts, documents = np.zeros(len(sequences)), np.zeros(len(sequences))
         lengths = np.array([len(sequence) for sequence in sequences], dtype=np.int64)
         running = np.arange(len(sequences))
         number = np.zeros(len(sequences), dtype=np.int64)
@@ -64,7 +65,7 @@ class Encoded:
             at = np.minimum(np.searchsorted(known, here), len(known) - 1)
             stays = known[at] == here
             places, reached = places[stays] + 1, at[stays]
-            times, within = _tally(reached, self.documents[places - 1], len(known))
+            times, within = self._tally(reached, self.documents[places - 1], len(known))
             ends = lengths[running] == step + 1
             counts[running[ends]] = times[number[ends]]
             documents[running[ends]] = within[number[ends]]
@@ -73,11 +74,17 @@ class Encoded:
             places, reached = places[inside], reached[inside]
         return counts, documents
 
+    def _tally(
+        self, things: NDArray[np.int64], documents: NDArray[np.int64], end: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """How often each thing occurs, and in how many documents, by their weights."""
+        both = np.sort(things << 32 | documents)
+        once = both[np.flatnonzero(np.diff(both, prepend=-1))]
+        return (
+            _sums(things, self.weights[documents], end),
+            _sums(once >> 32, self.weights[once & 0xFFFFFFFF], end),
+        )
 
-def _tally(
-    things: NDArray[np.int64], documents: NDArray[np.int64], end: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How often each thing occurs, and in how many documents."""
-    both = np.sort(things << 32 | documents)
-    once = both[np.flatnonzero(np.diff(both, prepend=-1))] >> 32
-    return np.bincount(things, minlength=end), np.bincount(once, minlength=end)
+
+def _sums(things: NDArray[np.int64], weights: NDArray[np.float64], end: int) -> NDArray[np.float64]:
+    return np.bincount(things, weights, minlength=end).astype(np.float64)
