@@ -359,8 +359,12 @@ class Recipe:
         return dataclasses.replace(cls(vocab_size=vocab_size, phrase_price=10.0), **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values; `from_dict` reads it back."""
-        return dataclasses.asdict(self)
+        """As plain JSON values; `from_dict` reads it back. Files of tokenizers without a target
+        stay as they were before there were targets."""
+        values = dataclasses.asdict(self)
+        if not self.target_share:
+            del values["target_share"]
+        return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Recipe:

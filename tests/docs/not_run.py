@@ -18,6 +18,9 @@ COMMANDS = {
     ("CONTRIBUTING.md", "make lint"): BUILDS,
     ("index.md", "pip install ."): BUILDS,
     ("play.md", "pip install"): BUILDS,
+    ("target.md", "supratok prune"): (
+        "its sizes need a large corpus; tests/learn/test_target.py prunes with a target"
+    ),
     ("play.md", "supratok play"): "it serves until Ctrl-C; tests/pages runs it in a browser",
     ("command.md", "supratok bench"): "it takes minutes; tests/lab/test_bench.py runs it",
     ("command.md", "supratok tune"): "it takes minutes; tests/lab/test_tuning.py runs it",

@@ -133,11 +133,6 @@ def test_links_out_of_the_pages() -> None:
     assert docs_hooks.linked("[a](docs/scale.md)", Path()) == "[a](scale.md)"
 
 
-def test_pages_that_are_missing_leave_the_nav() -> None:
-    nav = [{"A": "a.md"}, {"B": [{"C": "c.md"}, "d.md"]}]
-    assert docs_hooks._without(nav, {"c.md"}) == [{"A": "a.md"}, {"B": ["d.md"]}]
-
-
 def test_commands_have_their_options_and_defaults() -> None:
     page = docs_hooks.commands_page()
     assert page.count("\n## ") == len(VERBS)

@@ -81,7 +81,7 @@ def test_variants(call: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"), [("defalt", "'defalt': choose one of default,"), ("default + luck", "'luck'")]
+    ("row", "said"), [("defalt", "'defalt': choose one of light,"), ("default + luck", "'luck'")]
 )
 def test_rows_that_do_not_exist_are_refused(
     row: str, said: str, capsys: pytest.CaptureFixture[str]
