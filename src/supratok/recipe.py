@@ -353,9 +353,9 @@ class Recipe:
 
     @classmethod
     def light(cls, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
-        """Only the phrases that pay most, for models whose quality counts most: with the training
-        aids of docs/models.md they took no more bits than over BPE in our runs (docs/frontier.md),
-        with three quarters of the saving of `Recipe()`."""
+        """Only the phrases that pay most, three quarters of the saving of `Recipe()`, for models
+        whose quality counts most: with the training aids of docs/models.md they took fewer bits
+        than over BPE on text of the training domain (docs/frontier.md)."""
         return dataclasses.replace(cls(vocab_size=vocab_size, phrase_price=10.0), **changes)
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,12 +15,13 @@ class Vocabulary:
     def __init__(self, columns: Columns, recipe: Recipe, layout: Layout | None) -> None:
         self._columns = columns
         self._texts, self._counts, self._births = columns
-        self.recipe = recipe
-        self.layout = layout  # None: the house order
+        self.recipe: Recipe = recipe  # what was asked for
+        self.layout: Layout | None = layout  # the ids of another program; None: the house order
         if layout:
             layout.check(len(recipe.special_tokens), len(self._texts))
         self._ids = layout or house_layout(len(recipe.special_tokens), len(self._texts))
-        self.special_tokens = dict(zip(recipe.special_tokens, self._ids.special, strict=True))
+        special = zip(recipe.special_tokens, self._ids.special, strict=True)
+        self.special_tokens: dict[str, int] = dict(special)  # by name, their ids
         self._names = Names(self._ids, self.special_tokens, self._texts, self._births)
 
     @functools.cached_property
