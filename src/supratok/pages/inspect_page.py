@@ -62,7 +62,7 @@ def page(
     those whose use was counted."""
     preset, changes = nearest(recipe)
     return str(
-        template("supratok.pages", "inspect.html", "play").render(
+        template(look.asset("inspect.html"), "play").render(
             name=name,
             files=files,
             tiles=list(_tiles(facts)),

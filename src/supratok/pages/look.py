@@ -66,5 +66,9 @@ def colour(place: int) -> str:
 def style_sheet(*more: str) -> str:
     """What all pages share, as CSS: colours for light and dark, type, links, focus, letters. `more`
     are other style sheets of this room: "sheet" for reports."""
-    room = resources.files(__package__)
-    return "".join(room.joinpath(f"{n}.css").read_text(encoding="utf-8") for n in ("look", *more))
+    return "".join(asset(f"{name}.css") for name in ("look", *more))
+
+
+def asset(name: str) -> str:
+    """A file of `assets/`: a template, a style sheet or a script."""
+    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")

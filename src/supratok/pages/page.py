@@ -15,13 +15,12 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from importlib import resources
 from typing import Any
 from urllib.parse import quote
 
 from ..common.packages import package
 from .card import MARKS, Card
-from .look import COLOURS, style_sheet
+from .look import COLOURS, asset, style_sheet
 from .template import new_environment
 from .tokens import Encoded, encode, window
 from .training import training
@@ -38,10 +37,6 @@ _ICON = (
     ' rx="2" fill="#3c82dc"/><rect x="7" y="4" width="9" height="8" rx="2" fill="#f0961e"/></svg>'
 )
 _KINDS = {"css": "text/css", "js": "text/javascript"}
-
-
-def asset(name: str) -> str:
-    return resources.files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def assets() -> dict[str, tuple[str, str]]:

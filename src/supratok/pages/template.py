@@ -1,6 +1,6 @@
 """Templates of pages: one set-up of Jinja2 for all rooms.
 
-    template("supratok.pages", "inspect.html", "play").render(title="my.json")
+    template(look.asset("inspect.html"), "play").render(title="my.json")
 
 All text is escaped, and what does not print is written as an escape: a token may hold markup, a
 line end or a turn of direction. A template may import the parts that all pages share:
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from importlib import resources
 from typing import Any
 
 from ..common.packages import package
@@ -21,9 +20,9 @@ from . import look
 
 
 @functools.cache
-def template(room: str, name: str, extra: str) -> Any:
-    """The template of a file in a room; `extra` has Jinja2, should it be missing."""
-    return environment(extra).from_string(_text(room, name))
+def template(text: str, extra: str) -> Any:
+    """The template with this text; `extra` has Jinja2, should it be missing."""
+    return environment(extra).from_string(text)
 
 
 @functools.cache
@@ -31,7 +30,7 @@ def environment(extra: str) -> Any:
     """Jinja2 for pages whose text is written with `visible`."""
     made = new_environment(
         extra,
-        lambda name: _text(look.__package__ or "", name),
+        look.asset,
         finalize=lambda value: visible(value) if type(value) is str else value,
     )
     markup = package("markupsafe", extra).Markup  # the style sheets are ours: nothing to escape
@@ -54,7 +53,3 @@ def new_environment(extra: str, load: Callable[[str], str], **more: Any) -> Any:
         loader=jinja2.FunctionLoader(load),
         **more,
     )
-
-
-def _text(room: str, name: str) -> str:
-    return resources.files(room).joinpath(name).read_text(encoding="utf-8")

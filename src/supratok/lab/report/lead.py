@@ -36,7 +36,7 @@ class Tile(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """As the macro `bars` of `pages/parts.html` takes it."""
+    """As the macro `bars` of `pages/assets/parts.html` takes it."""
 
     place: int | None
     name: str

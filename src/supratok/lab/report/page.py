@@ -14,6 +14,7 @@ import re
 import xml.etree.ElementTree as Tree
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,9 @@ def page(sections: Sequence[Section], title: str | None = None) -> str:
     """The page, as HTML."""
     title = title or (sections[0].table.title if len(sections) == 1 else "Tables and pictures")
     known = letters(section.table for section in sections)
+    text = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
     return str(
-        template(__package__, "page.html", "lab").render(
+        template(text, "lab").render(
             title=title,
             sections=[_shown(*numbered, known) for numbered in enumerate(sections, 1)],
             nothing=NOTHING,
