@@ -8,6 +8,7 @@ from __future__ import annotations
 
 BUILDS = "it builds the checkout again; CI itself calls it"
 INDEX = "it installs from a package index"
+SERVES = "it serves until Ctrl-C; tests/pages runs it in a browser"
 
 COMMANDS = {
     ("README.md", "pip install ."): BUILDS,
@@ -21,7 +22,8 @@ COMMANDS = {
     ("target.md", "supratok prune"): (
         "its sizes need a large corpus; tests/learn/test_target.py prunes with a target"
     ),
-    ("play.md", "supratok play"): "it serves until Ctrl-C; tests/pages runs it in a browser",
+    ("README.md", "supratok play"): SERVES,
+    ("play.md", "supratok play"): SERVES,
     ("command.md", "supratok bench"): "it takes minutes; tests/lab/test_bench.py runs it",
     ("command.md", "supratok tune"): "it takes minutes; tests/lab/test_tuning.py runs it",
     ("command.md", "supratok report"): "it takes what bench and tune make; see there",

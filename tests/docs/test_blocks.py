@@ -79,7 +79,7 @@ def test_the_page_runs(page: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, HERE / "run_blocks.py", tmp_path / "blocks.json"],
         cwd=folder, env=environment(tmp_path), check=False, encoding="utf-8",
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900,
     )  # fmt: skip
     assert done.returncode == 0, f"{page.name}\n{done.stdout[-4000:]}"
 
