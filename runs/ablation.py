@@ -18,7 +18,7 @@ from supratok.lab.bench import OURS
 from supratok.lab.report import pictures
 from supratok.lab.report.tables import Table
 
-BASES = ("default", "paper")
+BASES = ("balanced", "paper")
 # For each component: the option, its value without the component, the paper's change (Table 3).
 COMPONENTS: dict[str, tuple[str, Any, str]] = {
     "curriculum": ("curriculum", False, "-5.8%"),

@@ -50,7 +50,7 @@ from supratok.tokenizer import BYTES, usable_threads
 DENSE, PLAIN, SUPER, BPE = "dense", "BPE inside our words", "SuperBPE", "BPE-Bytes-GPT4o"
 ANY, RULES, WORDS, PIECES = "any string", "the rules of dense", "inside our words", "inside pieces"
 # Each tokenizer, and the bound of its kind.
-KINDS = {DENSE: RULES, "default": RULES, SUPER: ANY, PLAIN: WORDS, BPE: PIECES}
+KINDS = {DENSE: RULES, "balanced": RULES, SUPER: ANY, PLAIN: WORDS, BPE: PIECES}
 LONGEST_DOCUMENT = 20_000  # so that no document is a large part of a sample
 HEAD = [
     "sample", "learnt tokens", "bytes a token", "tokenizer", "C/T", "strings of the bound",
@@ -163,7 +163,7 @@ def recipe_of(name: str, sample: Sample, tokens: int) -> Recipe:
     """A recipe of ours, with all characters in the alphabet and so many learnt tokens."""
     size = BYTES + sample.alphabet + tokens
     base = {
-        DENSE: Recipe.dense(size), "default": Recipe(vocab_size=size),
+        DENSE: Recipe.dense(size), "balanced": Recipe.balanced(size),
         PLAIN: Recipe(vocab_size=size, crossover=1.0),
     }  # fmt: skip
     return replace(base[name], character_coverage=1.0)

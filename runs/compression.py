@@ -64,7 +64,7 @@ FILTERED = {
 TIMED = "default"  # times are relative to this recipe
 ROWS = [*SUPRATOK, *list(PAPER)[1:], "BPE-Bytes-GPT4o", "BoundlessBPE"]
 # In panel B no recipe curates by itself.
-BOTH = ("dense", "default", "paper, not curated", "SuperBPE", CROSSING)
+BOTH = ("dense", "balanced", "paper, not curated", "SuperBPE", CROSSING)
 
 
 # --- Panel A

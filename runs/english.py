@@ -23,7 +23,9 @@ from supratok.lab.measure.texts import read_text
 from supratok.lab.report.tables import NOTHING
 
 OURS: dict[str, Callable[[int], Recipe]] = {
-    **{name: PRESETS[name] for name in ("dense", "default", "paper")},  # in the order of tables
+    **{
+        name: PRESETS[name] for name in ("dense", "balanced", "default", "paper")
+    },  # in the order of tables
     # Paper, Tables 4A and 5: no tokenizer's text is curated.
     "paper, not curated": lambda size: Recipe.paper(size, curation=None),
     "SuperBPE-like": lambda size: Recipe(
@@ -31,7 +33,13 @@ OURS: dict[str, Callable[[int], Recipe]] = {
     ),
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
 }
-SUPRATOK = ("dense", "default", "paper", "paper, not curated")  # SupraTok in the paper's tables
+SUPRATOK = (
+    "dense",
+    "balanced",
+    "default",
+    "paper",
+    "paper, not curated",
+)  # SupraTok in the paper's tables
 STANDARD = "BPE-Standard"
 CROSSING = "SP-BPE-CrossBoundary"
 VALIDATION, TEST = "validation", "test"

@@ -2,7 +2,7 @@
 
     python runs/fill.py
 
-Trains `Recipe()` with more places than the text can fill, on the first part of the corpus, and
+Trains `balanced` with more places than the text can fill, on the first part of the corpus, and
 counts the tokens: all that training finds, and those that it counted at least 100 times when it
 made them, which a model sees often enough to learn. The size at 1 GB and at 100 GB is the line
 through the two largest parts, on logarithmic scales: an extrapolation.
@@ -35,7 +35,7 @@ def first_texts(corpus: Any, megabytes: int) -> list[str]:
 
 
 def fill(texts: list[str], threads: int | None) -> dict[str, Any]:
-    tokenizer = supratok.train(texts, Recipe(vocab_size=PLACES), threads)
+    tokenizer = supratok.train(texts, Recipe.balanced(PLACES), threads)
     often = sum(token.count >= 100 for token in tokenizer.vocabulary)
     return {
         "bytes": sum(len(text.encode()) for text in texts),
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> None:
     if len(found) > 1 and found[-1]["bytes"] > found[-2]["bytes"]:
         lines += [extrapolated(found, megabytes) for megabytes in (1000, 100_000)]
     notes = [
-        f"{path.name} (SHA-256 {identity(path)[:12]}), from its beginning; Recipe()",
+        f"{path.name} (SHA-256 {identity(path)[:12]}), from its beginning; balanced",
         rows.about(),
         command("fill", arguments),
     ]

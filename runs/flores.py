@@ -186,7 +186,7 @@ def drawn(found: Found, size: int) -> str:
 
 def make_parser() -> argparse.ArgumentParser:
     parser = options("Characters per token by language, beside the paper's.", "flores", 100_000)
-    names = ["dense", "default", "paper", "BPE-Bytes-GPT4o", "SuperBPE"]
+    names = ["dense", "balanced", "default", "paper", "BPE-Bytes-GPT4o", "SuperBPE"]
     add = parser.add_argument
     add("--only", nargs="+", choices=names, default=names[:3], metavar="ROW",
         help=f"beside {REFERENCE}: {', '.join(names)}")  # fmt: skip

@@ -41,7 +41,7 @@ PAPER = {
     "SentencePiece-BPE": (4.56, 10_961, 0.98),
     "Unigram-SentencePiece": (4.16, 12_024, 0.89),
 }
-RECIPES = ("dense", "default", "paper")
+RECIPES = ("dense", "balanced", "default", "paper")
 ROWS = [*RECIPES, *list(PAPER)[1:], "BPE-Bytes-GPT4o"]
 HEAD = [
     "tokenizer", "C/T", "tokens", "proxy s", "proxy speedup", "fewer tokens", "lossless",

@@ -157,9 +157,9 @@ BASES: dict[str, tuple[Callable[[int], Recipe], list[Kind]]] = {
         [(OURS, HONEST, honest), (OURS, LEAK, leaking), (LITERAL, HONEST, literal),
          (LITERAL, LEAK, literal_leaking)],
     ),
-    "default": (
-        lambda size: Recipe(vocab_size=size),
-        [("Recipe()", "nobody: no surgery", honest), ("Recipe() and surgery", LEAK, leaking)],
+    "balanced": (
+        Recipe.balanced,
+        [("balanced", "nobody: no surgery", honest), ("balanced and surgery", LEAK, leaking)],
     ),
 }  # fmt: skip
 

@@ -32,20 +32,20 @@ def _screen(**changes: Any) -> Screen:
 # Our tokenizers by name; others have their names in BASELINES.
 RECIPES: dict[str, Callable[[int], Recipe]] = {
     **OURS,
-    "default, fewest": lambda size: Recipe(vocab_size=size, segmentation="fewest"),
+    "balanced, fewest": lambda size: Recipe.balanced(size, segmentation="fewest"),
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
     "price 3": lambda size: Recipe(vocab_size=size, phrase_price=3.0),
     "price 10": lambda size: Recipe(vocab_size=size, phrase_price=10.0),
     "price 30": lambda size: Recipe(vocab_size=size, phrase_price=30.0),
-    "PMI 2": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=2.0)),
-    "PMI 4": lambda size: Recipe(vocab_size=size, screen=_screen(min_pmi=4.0)),
-    "300 documents": lambda size: Recipe(vocab_size=size, screen=_screen(min_documents=300)),
-    "boundary 5": lambda size: Recipe(vocab_size=size, screen=_screen(min_boundary_entropy=5.0)),
-    "boundary 6.5": lambda size: Recipe(vocab_size=size, screen=_screen(min_boundary_entropy=6.5)),
-    "whole words": lambda size: Recipe(vocab_size=size, boundaries=Boundaries(whole_words=True)),
-    "careful": lambda size: Recipe(vocab_size=size, boundaries=Boundaries.careful()),
-    "without curriculum": lambda size: Recipe(vocab_size=size, curriculum=False),
-    "with entropy filtering": lambda size: Recipe(vocab_size=size, curation=Curation()),
+    "PMI 2": lambda size: Recipe.balanced(size, screen=_screen(min_pmi=2.0)),
+    "PMI 4": lambda size: Recipe.balanced(size, screen=_screen(min_pmi=4.0)),
+    "300 documents": lambda size: Recipe.balanced(size, screen=_screen(min_documents=300)),
+    "boundary 5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=5.0)),
+    "boundary 6.5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=6.5)),
+    "whole words": lambda size: Recipe.balanced(size, boundaries=Boundaries(whole_words=True)),
+    "careful": lambda size: Recipe.balanced(size, boundaries=Boundaries.careful()),
+    "without curriculum": lambda size: Recipe.balanced(size, curriculum=False),
+    "with entropy filtering": lambda size: Recipe.balanced(size, curation=Curation()),
 }
 
 # Training aids by name: see supratok.lab.lm.parts.

@@ -1,7 +1,7 @@
 """Claim: some phrases save a model bits and others cost bits, measured phrase by phrase.
 
     python runs/phrases.py
-    python runs/phrases.py --only BPE-Bytes-GPT4o default --budget 16000000
+    python runs/phrases.py --only BPE-Bytes-GPT4o balanced --budget 16000000
 
 Two models read the same held-out text, one over BPE and one over phrases. Between two places where
 a token ends in both readings, their nats compare. So each phrase has a price: its nats less those
@@ -33,7 +33,7 @@ from supratok.lab.measure.bootstrap import difference
 from supratok.lab.report.tables import Table
 from variants import BUDGET, RATE, SHAPE, SIZE
 
-ROWS = [BPE, "default", f"default + {BEST_AID}"]
+ROWS = [BPE, "balanced", f"balanced + {BEST_AID}"]
 TEST = "deciding"
 HEAD = [
     "model", "tokens", "number", "share of the text", "bits/character", f"{BPE} there",

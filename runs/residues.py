@@ -183,7 +183,7 @@ def main(arguments: list[str] | None = None) -> None:
     add("--only", nargs="*", choices=names, metavar="ROW", help=f"to train: {', '.join(names)}")
     add("--no-removal", action="store_true", help="count uses only")
     args = parser.parse_args(arguments)
-    chosen = [*args.files, *(args.only or [])] or ["default", "dense", *names[-2:]]
+    chosen = [*args.files, *(args.only or [])] or ["default", "balanced", "dense", *names[-2:]]
     work = Work(args)
     lines = [work.line(name) for name in chosen]
     notes = [

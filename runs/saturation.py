@@ -28,7 +28,7 @@ from supratok.lab.measure.rows import Figures
 from supratok.lab.report.tables import Table
 
 HEAD = [
-    "documents", "text", "words alone", "to half the text", "`Recipe()`", "to half the text",
+    "documents", "text", "words alone", "to half the text", "`balanced`", "to half the text",
     "phrases over words", "phrases in it",
 ]  # fmt: skip
 
@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> None:
     for most in sizes:
         found = []
         for name, recipe in (("words", Recipe(vocab_size=size, crossover=1.0)),
-                             ("default", Recipe(vocab_size=size))):  # fmt: skip
+                             ("balanced", Recipe.balanced(size))):  # fmt: skip
             asked = {
                 "row": f"{name}, {most} documents", "corpus": identity(corpus), "most": most,
                 "recipe": recipe.to_dict(),

@@ -32,8 +32,8 @@ from supratok.lab.bench import OURS, Entry, entries
 from supratok.lab.report.tables import NOTHING, Table
 
 SENTENCE = "The United Nations headquarters in New York announced new climate change initiatives."
-NAMES = ["BPE-Standard", "SuperBPE", "BPE-Bytes-GPT4o", "default", "dense", "paper"]
-PAPER = {"BPE-Standard": 14, "default": 9, "dense": 9, "paper": 9}
+NAMES = ["BPE-Standard", "SuperBPE", "BPE-Bytes-GPT4o", "default", "balanced", "dense", "paper"]
+PAPER = {"BPE-Standard": 14, "default": 9, "balanced": 9, "dense": 9, "paper": 9}
 # The tokens in the paper's figure.
 SHOWN = {
     "the paper's BPE": "The United Nations head quarters in New York announced new climate change"

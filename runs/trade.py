@@ -1,8 +1,8 @@
-"""Claim: the default is a good compromise between fewer tokens and tokens worth learning.
+"""Claim: `balanced` is a good compromise between fewer tokens and tokens worth learning.
 
     python runs/trade.py
 
-Each row changes one option of Recipe(). Beside compression, the table has proxies for what a
+Each row changes one option of `balanced`. Beside compression, the table has proxies for what a
 language model must learn: rare phrases; the bits per character of a unigram model (probabilities
 from the training text, one added to each count); and the Rényi efficiency, alpha 2.5, of the
 tokens' distribution (Zouhar et al. 2023): its Rényi entropy as a share of the highest possible.
@@ -53,7 +53,7 @@ HEAD = [
 def grid(base: Recipe) -> dict[str, Recipe]:
     """The base, and each other value of one option at a time."""
     screen = base.screen or NO_SCREEN
-    found = {"default": base}
+    found = {"balanced": base}
     found |= {f"phrase_price {x:g}": replace(base, phrase_price=x) for x in (1.0, 1.5, 2.0, 3.0)}
     for bits in (OFF, 0.0, 1.0, 2.0):
         name = f"min_pmi {'off' if bits == OFF else format(bits, 'g')}"
@@ -66,7 +66,7 @@ def grid(base: Recipe) -> dict[str, Recipe]:
         found[name] = replace(base, boundaries=replace(base.boundaries, whole_words=on))
     same = (base, replace(base, screen=screen))  # a screen that passes everything is none
     return {name: recipe for name, recipe in found.items()
-            if name == "default" or recipe not in same}  # fmt: skip
+            if name == "balanced" or recipe not in same}  # fmt: skip
 
 
 def training_usage(tokenizer: Tokenizer, corpus: Path, threads: int | None) -> NDArray[np.int64]:
@@ -124,10 +124,10 @@ def line(name: str, row: Figures) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = options("Compression and its cost, around the default recipe.", "trade", 100_000)
+    parser = options("Compression and its cost, around `balanced`.", "trade", 100_000)
     parser.add_argument("--only", nargs="+", metavar="ROW", help="such as 'min_pmi 2'")
     args = parser.parse_args(arguments)
-    recipes = grid(Recipe(vocab_size=args.sizes[0]))
+    recipes = grid(Recipe.balanced(args.sizes[0]))
     for name in args.only or ():
         if name not in recipes:
             parser.error(f"no row {name!r}; choose from {', '.join(recipes)}")
@@ -147,7 +147,7 @@ def main(arguments: list[str] | None = None) -> None:
         {name: (row["bits_per_character"], row["held_out"]) for name, row in found.items()},
         title="Compression against what is left to learn, one change at a time",
         x="unigram bits per character, held out", y="characters per token, held out",
-        strong=["default"],
+        strong=["balanced"],
     )  # fmt: skip
     write_table(args.out, table, {"trade.svg": picture})
 

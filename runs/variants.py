@@ -1,7 +1,7 @@
 """Claim: some phrases cost a model bits, others pay, and training aids reduce the cost.
 
     python runs/variants.py
-    python runs/variants.py --only default "default + shared" --budget 16000000
+    python runs/variants.py --only balanced "balanced + shared" --budget 16000000
 
 Small models (6L-384d) over vocabularies of 32,000, all with the same budget of tokens, as in the
 paper. Each recipe changes one option; supratok.lab.lm.parts explains the training aids. Choose by
@@ -21,12 +21,12 @@ from supratok.lab.report.tables import Table
 SIZE, SHAPE, RATE, BUDGET = 32_000, (6, 384), 2e-3, 32_000_000
 OTHER_AID = "composed, split 30% fading"
 ROWS = [
-    BPE, "plain", "default", "default, fewest", "dense", "SuperBPE", "price 3", "price 10", "PMI 2",
-    "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
-    *(f"default + {aid}" for aid in AIDS),
-    *(f"{name} + {BEST_AID}" for name in ("default, fewest", "boundary 6.5")),
+    BPE, "plain", "balanced", "balanced, fewest", "dense", "SuperBPE", "price 3", "price 10",
+    "PMI 2", "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
+    *(f"balanced + {aid}" for aid in AIDS),
+    *(f"{name} + {BEST_AID}" for name in ("balanced, fewest", "boundary 6.5")),
     *(f"{name} + {OTHER_AID}"
-      for name in ("default, fewest", "SuperBPE", "price 10", "PMI 4", "careful")),
+      for name in ("balanced, fewest", "SuperBPE", "price 10", "PMI 4", "careful")),
 ]  # fmt: skip
 HEAD = [
     "recipe", "C/T, held out", "deciding bits/character", f"over {BPE}",
@@ -70,21 +70,21 @@ def drawn(found: dict[str, Figures]) -> dict[str, str]:
     recipes = {row: point for row, point in points.items() if " + " not in row}
     aids = {short(row): point for row, point in points.items() if " + " in row}
     if aids:
-        aids |= {row: points[row] for row in (BPE, "default") if row in points}
+        aids |= {row: points[row] for row in (BPE, "balanced") if row in points}
     return {
         f"{name}.svg": pictures.trade(
             some, title="Bits per character against density, held-out documents",
             x="characters per token", y="bits per character (lower is better)",
-            strong=["default", short(f"default + {BEST_AID}")],
+            strong=["balanced", short(f"balanced + {BEST_AID}")],
         )
         for name, some in (("recipes", recipes), ("aids", aids)) if len(some) > 1
     }  # fmt: skip
 
 
 def short(row: str) -> str:
-    """A name that fits into a picture: without "default" and "composed"."""
+    """A name that fits into a picture: without "balanced" and "composed"."""
     name, _, aid = row.partition(" + ")
-    name = name.removeprefix("default").removeprefix(", ")
+    name = name.removeprefix("balanced").removeprefix(", ")
     return ": ".join(part for part in (name, aid.removeprefix("composed, ")) if part)
 
 

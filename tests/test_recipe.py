@@ -105,11 +105,42 @@ def test_presets() -> None:
     careful = Boundaries.careful()
     assert not (careful.cross_sentence or careful.cross_colon or careful.numbers_in_phrases)
     assert {name: make(5000) for name, make in PRESETS.items()} == {
-        "light": Recipe(vocab_size=5000, phrase_price=10.0),
-        "default": Recipe(vocab_size=5000),
-        "paper": Recipe.paper(5000),
+        "default": Recipe(vocab_size=5000, saving=0.75),
+        "balanced": Recipe(vocab_size=5000, phrase_price=1.5),
         "dense": Recipe.dense(5000),
+        "paper": Recipe.paper(5000),
     }
+
+
+def test_saving_or_a_price() -> None:
+    assert Recipe(saving=0.5).fixed_price is None
+    assert Recipe(saving=1.0).fixed_price == 1.0  # phrases that save all they can
+    assert Recipe(phrase_price=3.0).fixed_price == 3.0
+    with pytest.raises(
+        ValueError, match=r"saving=0\.5, phrase_price=1\.5: two ways.*leave out saving"
+    ):
+        Recipe(saving=0.5, phrase_price=1.5)
+    for wrong in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match=r"saving=.*: a share from 0 to 1"):
+            Recipe(saving=wrong)
+    with pytest.raises(ValueError, match=r"phrase_price=0\.5: must be a number of at least 1"):
+        Recipe(phrase_price=0.5)
+
+
+def test_a_saving_replaces_the_price_of_a_preset(tmp_path: Path) -> None:
+    dense = Recipe.from_preset("dense", 5000, saving=0.5)
+    assert dense == dataclasses.replace(Recipe.dense(5000), phrase_price=None, saving=0.5)
+    file = written(tmp_path, "preset = 'balanced'\nvocab_size = 5000\nsaving = 0.5")
+    assert Recipe.from_toml(file) == Recipe(vocab_size=5000, saving=0.5)
+
+
+@pytest.mark.parametrize("how", [{}, {"saving": 0.5}, {"phrase_price": 3.0}])
+def test_files_name_the_saving_or_the_price(tmp_path: Path, how: dict[str, float]) -> None:
+    recipe = Recipe(vocab_size=5000, **how)  # type: ignore[arg-type]
+    values = recipe.to_dict()
+    assert ("saving" in values) != ("phrase_price" in values)
+    assert Recipe.from_dict(values) == recipe
+    assert Recipe.from_toml(written(tmp_path, recipe.to_toml())) == recipe
 
 
 def test_room_is_what_special_tokens_and_bytes_leave() -> None:
@@ -184,7 +215,7 @@ def test_a_table_changes_single_values_of_its_component() -> None:
     [
         ("vocab_size = '5000'", "vocab_size='5000': must be a whole number"),
         ("vocab_size = 100", "vocab_size=100: must be a number of at least 257"),
-        ("vocab_size = 5000\npreset = 'papre'", "preset='papre': choose one of light, default"),
+        ("vocab_size = 5000\npreset = 'papre'", "preset='papre': choose one of default, balanced"),
         ("vocab_size = 5000\npreset = 3", "preset=3: choose one of"),
         ("vocab_size = 5000\nvocab = 3", "unknown Recipe option 'vocab'; known are vocab_size"),
         ("vocab_size = 5000\n[seeds]\nminimum = 3", r"\[seeds\] unknown Seeds option 'minimum'"),

@@ -19,10 +19,14 @@ import supratok
 from seeds import seeds
 from supratok import Boundaries, CorpusError, Recipe, Token, reference
 from supratok.common import _core
-from supratok.learn.crossover import find_parity
+from supratok.learn.crossover import find_parity, keep_saving
 from supratok.recipe import Curation, Expressions, Screen, Scripts, Seeds
 from supratok.reference import words as reference_words
 from texts import HOSTILE, corpus, prose
+
+PRICES: list[dict[str, Any]] = [
+    {"phrase_price": 1.0}, {"phrase_price": 1.5}, {"saving": 0.75}, {"saving": 0.3},
+]  # fmt: skip
 
 
 def some_recipe(seed: int) -> Recipe:
@@ -49,8 +53,8 @@ def some_recipe(seed: int) -> Recipe:
             Screen(min_pmi=2.0, min_count=3, min_documents=2),
             Screen(min_pmi=0.0, min_count=2, min_documents=2, min_boundary_entropy=1.5),
         ]),
-        phrase_price=rng.choice([1.0, 1.0, 1.5]),
         curriculum=rng.random() < 0.85,
+        **rng.choice(PRICES),
     )  # fmt: skip
 
 
@@ -66,10 +70,13 @@ def test_equals_the_reference(seed: int) -> None:
         assert tokenizer.decode(tokenizer.encode(text)) == text
 
 
+@pytest.mark.parametrize("price", [PRICES[0], PRICES[2]])
 @pytest.mark.parametrize("segmentation", ["merges", pytest.param("fewest", marks=pytest.mark.slow)])
-def test_equals_the_reference_on_prose(segmentation: supratok.recipe.Segmentation) -> None:
+def test_equals_the_reference_on_prose(
+    segmentation: supratok.recipe.Segmentation, price: dict[str, Any]
+) -> None:
     """Large enough that the floor, below which runs leave pairs out, matters."""
-    recipe = Recipe(vocab_size=430, segmentation=segmentation, phrase_price=1.0)
+    recipe = Recipe(vocab_size=430, segmentation=segmentation, **price)
     documents = prose(3, 250)
     tokenizer = supratok.train(documents, recipe, progress=False)
     assert list(tokenizer.vocabulary) == reference.train(documents, recipe)
@@ -279,6 +286,31 @@ def test_parity_example() -> None:
     assert find_parity(np.array([1, 1]), np.array([9, 9, 9]), 3, 1) == 0  # phrases are worth more
     assert find_parity(words, phrases, 5, 15) == 3  # known well enough
     assert find_parity(words, phrases[:1], 5, 70) is None  # not known far enough
+
+
+def test_a_share_of_the_saving_keeps_more_words() -> None:
+    """Phrases and words that leave their places: 100 - 30, then 70 - 10, then nothing."""
+    words, phrases = np.array([90, 60, 40, 20, 10]), np.array([70, 30, 15])
+    kept = {share: keep_saving(words, phrases, 5, 3, share) for share in (1.0, 0.86, 0.85, 0.1, 0)}
+    assert kept == {1.0: 3, 0.86: 3, 0.85: 4, 0.1: 4, 0: 5}
+    assert keep_saving(words, phrases, 9, 5, 0.5) == 5  # room for all: nothing to give back
+    none = np.array([], dtype=np.int64)
+    assert keep_saving(words, none, 5, 5, 0.5) == 5
+    assert keep_saving(none, phrases, 3, 0, 0.0) == 0  # no words to give places to
+
+
+def test_saving_is_a_share_of_the_tokens_that_phrases_save() -> None:
+    documents = prose(5, 2000)
+    text = "\n".join(documents)
+
+    def tokens(saving: float) -> int:
+        recipe = Recipe(vocab_size=900, saving=saving)
+        return supratok.train(documents, recipe, hold_out=0, progress=False).count(text)
+
+    most, plain = tokens(1.0), tokens(0.0)
+    assert plain > most
+    for share in (0.9, 0.75, 0.5, 0.25):
+        assert (plain - tokens(share)) / (plain - most) == pytest.approx(share, abs=0.01)
 
 
 def test_counts_of_64_bits() -> None:

@@ -23,6 +23,7 @@ from .common.options import check_types, from_mapping, to_toml
 from .common.reserved import BYTE_NAMES, reserved
 
 Segmentation = Literal["merges", "fewest"]
+SAVING = 0.75
 # Choice: room for phrases beside the words; a few hundred MB of text fill it (docs/choosing.md).
 VOCAB_SIZE = 64_000
 # Choice: a target text is a fifth of all evidence: most of the gain on it, for little loss on other
@@ -251,9 +252,13 @@ class Recipe:
     # inside words and a further phrase save the same number of tokens (parity of marginal gain).
     # 1.0 is plain BPE; 0.78125 is SuperBPE's transition (Appendix C).
     crossover: float | None = None
-    # Choice: at parity a phrase must save this many times as much as the next merge inside words.
-    # Above 1 there are fewer phrases; the rarest go.
-    phrase_price: float = 1.5
+    # Choice: of the tokens that phrases could save, the share to save. Below 1 the rarest phrases
+    # give their places back to words: models learn the common ones better. With three quarters and
+    # the training aids, models took no more bits than over BPE (docs/frontier.md).
+    saving: float = SAVING
+    # Another way to say it, instead of `saving`: at parity a phrase must save this many times as
+    # much as the next merge inside words.
+    phrase_price: float | None = None
     # Choice: `fewest` learns this many times vocab_size and drops the least useful tokens.
     oversize: float = 2.0
     # Choice: rounds of surgery at the end, in which pairs of tokens take the places of tokens that
@@ -275,7 +280,7 @@ class Recipe:
         _check_at_least(self, "min_count", 1)
         _check_at_least(self, "oversize", 1.0)
         _check_at_least(self, "refine", 0)
-        _check_at_least(self, "phrase_price", 1.0)
+        self._check_price()
         if not 0.0 < self.character_coverage <= 1.0:
             raise ValueError(
                 f"character_coverage={self.character_coverage}: a share above 0, at most 1"
@@ -291,6 +296,24 @@ class Recipe:
             )
         if bytes_too := sorted(BYTE_NAMES.intersection(self.special_tokens)):
             raise ValueError(f"special_tokens={bytes_too}: the names of bytes; choose others")
+
+    def _check_price(self) -> None:
+        if not 0.0 <= self.saving <= 1.0:
+            raise ValueError(f"saving={self.saving}: a share from 0 to 1")
+        if self.phrase_price is None:
+            return
+        _check_at_least(self, "phrase_price", 1.0)
+        if self.saving != SAVING:
+            raise ValueError(
+                f"saving={self.saving}, phrase_price={self.phrase_price}: two ways to say how many"
+                " phrases to keep; set phrase_price to None, or leave out saving"
+            )
+
+    @property
+    def fixed_price(self) -> float | None:
+        """The price of a phrase, if it is known before training. Phrases that save all they can
+        have a price of 1."""
+        return 1.0 if self.phrase_price is None and self.saving == 1.0 else self.phrase_price
 
     @functools.cached_property
     def names(self) -> frozenset[str]:
@@ -352,18 +375,17 @@ class Recipe:
         return dataclasses.replace(dense, **changes)
 
     @classmethod
-    def light(cls, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
-        """Only the phrases that pay most, three quarters of the saving of `Recipe()`, for models
-        whose quality counts most: with the training aids of docs/models.md they took fewer bits
-        than over BPE on text of the training domain (docs/frontier.md)."""
-        return dataclasses.replace(cls(vocab_size=vocab_size, phrase_price=10.0), **changes)
+    def balanced(cls, vocab_size: int = VOCAB_SIZE, **changes: Any) -> Recipe:
+        """Nearly all of the saving that `merges` allow. The default of version 0.1."""
+        return dataclasses.replace(cls(vocab_size=vocab_size, phrase_price=1.5), **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain JSON values; `from_dict` reads it back. Files of tokenizers without a target
-        stay as they were before there were targets."""
+        """As plain JSON values; `from_dict` reads it back. What is not in use is left out, so files
+        of older recipes stay as they were."""
         values = dataclasses.asdict(self)
         if not self.target_share:
             del values["target_share"]
+        del values["phrase_price" if self.phrase_price is None else "saving"]
         return values
 
     @classmethod
@@ -386,6 +408,8 @@ class Recipe:
         if name not in PRESETS:
             raise ValueError(f"preset={name!r}: choose one of {', '.join(PRESETS)}")
         recipe = PRESETS[name](vocab_size)
+        if "saving" in changes:  # instead of the preset's price
+            changes = {"phrase_price": None} | changes
         parts = {key: _part(key, value, recipe) for key, value in changes.items()}
         return from_mapping(cls, parts, recipe)
 
@@ -393,7 +417,7 @@ class Recipe:
     def from_toml(cls, path: str | os.PathLike[str], **changes: Any) -> Recipe:
         """The recipe of a TOML file; `changes` override it.
 
-        preset = "paper"          # or light, default, dense
+        preset = "paper"          # or default, balanced, dense
         vocab_size = 100_000
         curation = false          # switches this component off
         [seeds]
@@ -418,10 +442,10 @@ _PARTS: dict[str, type] = {
 
 # The recipes that have a name: PRESETS["paper"](100_000).
 PRESETS: dict[str, Callable[[int], Recipe]] = {
-    "light": Recipe.light,
     "default": lambda vocab_size: Recipe(vocab_size=vocab_size),
-    "paper": Recipe.paper,
+    "balanced": Recipe.balanced,
     "dense": Recipe.dense,
+    "paper": Recipe.paper,
 }
 
 

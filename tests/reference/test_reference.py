@@ -128,7 +128,7 @@ def some_recipe(rng: random.Random) -> Recipe:
             Curation(low=5.0, high=6.5, keep=(0.2, 0.5, 0.9)),
             Curation(low=0.1, high=0.4, keep=(0.1, 0.5, 0.9), by_quantile=True),
         ]),
-        phrase_price=1.0,
+        **rng.choice([{"phrase_price": 1.0}, {"saving": 0.8}]),  # type: ignore[arg-type]
     )  # fmt: skip
 
 

@@ -31,11 +31,11 @@ ROWS = [
     row("BPE-Bytes-GPT4o", 0, 2.0, 4.0),
     row("BPE-Bytes-GPT4o", 1, 1.0, 4.0),
     row("BPE-Bytes-GPT4o", 1, 3.0, 4.0),  # the same seed again: its mean is 2.0
-    row("default", 0, 2.1, 5.0),
-    row("default", 0, 2.02, 5.0, **BOTH),
-    row("default", 1, 1.98, 5.0, **BOTH),
-    row("default", 1, 9.0, 5.0, **BOTH, tokens=84_000_000),  # another budget
-    row("default", 1, 9.0, 5.0, **BOTH, own_decay=5.0),  # another aid
+    row("balanced", 0, 2.1, 5.0),
+    row("balanced", 0, 2.02, 5.0, **BOTH),
+    row("balanced", 1, 1.98, 5.0, **BOTH),
+    row("balanced", 1, 9.0, 5.0, **BOTH, tokens=84_000_000),  # another budget
+    row("balanced", 1, 9.0, 5.0, **BOTH, own_decay=5.0),  # another aid
     row("price 10", 7, 1.0, 4.5, **BOTH),  # a seed that BPE lacks
 ]
 
@@ -47,14 +47,14 @@ def test_the_table_by_hand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     lines = [line[2:-2].split(" | ")[:5] for line in said.splitlines() if line[:1] == "|"][2:]
     assert lines == [
         ["BPE-Bytes-GPT4o", "none", "0, 1", "4.000", "-"],
-        ["default", "none", "0", "5.000", "+5.00%"],
-        ["default", "both", "0, 1", "5.000", "+0.00% (+1.00, -1.00)"],
+        ["balanced", "none", "0", "5.000", "+5.00%"],
+        ["balanced", "both", "0, 1", "5.000", "+0.00% (+1.00, -1.00)"],
         ["price 10", "both", "7", "4.500", "-"],
     ]
-    assert "default, no aids: 1 of 3 seeds" in said
+    assert "balanced, no aids: 1 of 3 seeds" in said
     assert "SuperBPE, both aids: 0 of 3 seeds" in said
     picture = (tmp_path / "out/frontier.svg").read_text("utf-8")
-    assert "default: 5.000 characters per token, +5.00% bits without aids, +0.00%" in picture
+    assert "balanced: 5.000 characters per token, +5.00% bits without aids, +0.00%" in picture
     assert "price 10" not in picture
 
 

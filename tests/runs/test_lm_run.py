@@ -81,7 +81,7 @@ def test_variants(call: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "said"), [("defalt", "'defalt': choose one of light,"), ("default + luck", "'luck'")]
+    ("row", "said"), [("defalt", "'defalt': choose one of default,"), ("default + luck", "'luck'")]
 )
 def test_rows_that_do_not_exist_are_refused(
     row: str, said: str, capsys: pytest.CaptureFixture[str]
@@ -93,9 +93,9 @@ def test_rows_that_do_not_exist_are_refused(
 
 def test_names_that_fit() -> None:
     short = script("variants").short
-    assert short("default + composed, words first") == "words first"
-    assert short("default, fewest + composed, words first") == "fewest: words first"
-    assert short("default + composed") == "composed"
+    assert short("balanced + composed, words first") == "words first"
+    assert short("balanced, fewest + composed, words first") == "fewest: words first"
+    assert short("balanced + composed") == "composed"
     assert short("SuperBPE + shared") == "SuperBPE: shared"
 
 
@@ -213,15 +213,15 @@ def test_finished_rows_are_found_again(data: Path, tmp_path: Path, monkeypatch: 
     """The key of a row as it was when the rows of docs/results.md were made."""
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
     jobs, given = script("lm_jobs"), ["--out", str(tmp_path), "--batch", "64"]
-    best = f"default + {jobs.BEST_AID}"
+    best = f"balanced + {jobs.BEST_AID}"
     args = jobs.model_options("", "x", 50_000, (12, 768), 1e-3, [best]).parse_args(given)
     models = script("lm").Models(args)
     one = jobs.job(best, args, 100_000_000, 0)
     asked = models._asked(one, None)
     assert jobs.row_name(one) == best
-    assert asked["row"] == "default 50,000, 12L-768d, 100 M tokens, seed 0"
+    assert asked["row"] == "balanced 50,000, 12L-768d, 100 M tokens, seed 0"
     assert asked["code"] == "lm 1" and asked["more"] == ""
-    assert asked["tokenizer"][:2] == ["default", 50_000]
+    assert asked["tokenizer"][:2] == ["balanced", 50_000]
     assert asked["corpus"].keys() == {"sha256", "documents"}
     assert asked["setting"] == {
         "plan": {

@@ -275,7 +275,7 @@ def test_trade(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_grid_changes_one_option_at_a_time() -> None:
     trade = script("trade")
-    open_, screened = Recipe(vocab_size=SIZE, screen=None), Recipe.paper(SIZE, phrase_price=1.5)
+    open_, screened = Recipe.balanced(SIZE, screen=None), Recipe.paper(SIZE, phrase_price=1.5)
     assert "phrase_price 1" not in trade.grid(replace(open_, phrase_price=1.0))
     assert "min_pmi off" not in trade.grid(open_)  # which is what it is
     assert len(trade.grid(open_)) == 10

@@ -43,10 +43,10 @@ from .summary import summary_of
 _LONG = 1 << 30
 
 _PRESETS = """start from this recipe. "default" is for training models: it encodes by merges, as BPE
-does, and learns phrases that ten documents share. "dense" finds the fewest tokens, also on small
-corpora; training takes about four times as long, and models find its rare phrases harder. "light"
-learns only the phrases that pay most, which models find easiest. "paper" is the method of the
-paper. docs/choosing.md has figures (default: default)"""
+does, and keeps the phrases that bring three quarters of the saving. "balanced" keeps nearly all of
+them. "dense" finds the fewest tokens, also on small corpora; training takes several times as long,
+and models find its rare phrases harder. "paper" is the method of the paper. docs/choosing.md has
+figures (default: default)"""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -87,6 +87,13 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         type=float,
         metavar="SHARE",
         help="the share of the vocabulary after which phrases begin (default: found in training)",
+    )
+    add(
+        "--saving",
+        type=float,
+        metavar="SHARE",
+        help="of the tokens that phrases could save, save this share: with less, phrases are fewer"
+        " and each is more frequent; 0 is plain BPE (default: 0.75, or that of the recipe)",
     )
     add(
         "--special-token",
@@ -242,6 +249,7 @@ def recipe_of(args: argparse.Namespace) -> Recipe:
         "boundaries": args.boundaries and getattr(Boundaries, args.boundaries)(),
         "character_coverage": args.character_coverage,
         "crossover": args.crossover,
+        "saving": args.saving,
         "special_tokens": args.special_token and tuple(args.special_token),
         "target_share": args.target_share,
     }

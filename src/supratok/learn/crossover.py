@@ -5,6 +5,9 @@ where a further merge inside words would save no more than the last phrase that 
 
     traditional  90 60 40 20 10     5 places: keep 3 words (90 60 40) and 2 phrases (70 30);
     multiword    70 30 15           a fourth word would save 20, less than the last phrase's 30
+
+There, at parity, phrases save the most. A recipe may ask for a share of that, `saving`: the rarest
+phrases then leave their places to words.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from numpy.typing import NDArray
 from ..common import _core
 from ..recipe import Recipe
 from .traditional import Words
+
+_MOST = 1 << 31  # no count of a pair is compared with more
 
 
 def wanted_crossover(recipe: Recipe, words: Words) -> int | None:
@@ -31,8 +36,26 @@ def expected_crossover(
 ) -> int:
     """About where words will give way to phrases, if half of the pairs of words become phrases (as
     measured; see `guess_floor`)."""
-    count = count_that_fills(room, table, 2, recipe.min_count, counts * recipe.phrase_price)
-    return int((counts * recipe.phrase_price >= count).sum())
+    worths = counts * (recipe.fixed_price or 1.0)
+    count = count_that_fills(room, table, 2, recipe.min_count, worths)
+    parity = int((worths >= count).sum())
+    if recipe.fixed_price is not None:
+        return parity
+    kept = keep_saving(counts, _expected_phrases(table, count), room, parity, recipe.saving)
+    # Choice: a quarter later than expected. So the saving decides, not this guess; words that are
+    # complete too late for it are rare.
+    return min(len(counts), kept + (room - kept) // 4)
+
+
+def _expected_phrases(table: _core.WordTable, least: int) -> NDArray[np.int64]:
+    """About the counts of the phrases seen `least` times, in falling order: those from one power of
+    two to the next count 1.4 times the lower one."""
+    powers, numbers = [least], [table.pairs.at_least(least) // 2]
+    while numbers[-1]:
+        powers.append(2 * powers[-1])
+        numbers.append(table.pairs.at_least(powers[-1]) // 2 if powers[-1] <= _MOST else 0)
+    each = np.array(powers[:-1], dtype=np.int64) * 7 // 5
+    return np.repeat(each, -np.diff(numbers))[::-1]
 
 
 def guess_floor(
@@ -46,7 +69,9 @@ def guess_floor(
     among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
     if wanted is not None:
         return count_that_fills(words.room - wanted, table, among, least)
-    return count_that_fills(words.room, table, among, least, words.counts * recipe.phrase_price)
+    return count_that_fills(
+        words.room, table, among, least, words.counts * (recipe.fixed_price or 1.0)
+    )
 
 
 def count_that_fills(
@@ -64,8 +89,8 @@ def count_that_fills(
         return kept + table.pairs.at_least(count) // among >= room
 
     low, high = least, 2 * least
-    while high < 1 << 31 and fills(high):  # few steps, for each reads all bounds
-        low, high = high, min(2 * high, 1 << 31)
+    while high < _MOST and fills(high):  # few steps, for each reads all bounds
+        low, high = high, min(2 * high, _MOST)
     while low + 1 < high:
         middle = (low + high) // 2
         low, high = (middle, high) if fills(middle) else (low, middle)
@@ -96,3 +121,26 @@ def find_parity(
     if crossover < room and places[crossover] >= len(multiword) and floor > 1:
         return None
     return crossover
+
+
+def keep_saving(
+    traditional: NDArray[np.int64],
+    multiword: NDArray[np.int64],
+    room: int,
+    parity: int,
+    share: float,
+) -> int:
+    """How many traditional merges to keep, if phrases are to save this share of the tokens that
+    they save at parity: of those that take a place there, the rarest leave it to words.
+
+        traditional  90 60 40 20 10     at parity, 2 phrases (100) instead of 2 words (30) save 70;
+        multiword    70 30              1 phrase (70) instead of 1 word (10) saves 60, or 86%
+    """
+    kept = np.arange(parity, max(parity, min(room, len(traditional))) + 1)
+    words, phrases = _sums(traditional), _sums(multiword)
+    saved = phrases[np.minimum(room - kept, len(multiword))] + words[kept] - words[kept[-1]]
+    return int(kept[np.flatnonzero(saved >= share * saved[0])[-1]])
+
+
+def _sums(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(counts)])

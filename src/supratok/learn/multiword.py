@@ -25,7 +25,13 @@ from ..readings import UNSPACED, TrainingText, Units
 from ..recipe import Recipe
 from ..tokenizer import BYTES, Token, encoder_of
 from .choose import Chooser
-from .crossover import expected_crossover, find_parity, guess_floor, wanted_crossover
+from .crossover import (
+    expected_crossover,
+    find_parity,
+    guess_floor,
+    keep_saving,
+    wanted_crossover,
+)
 from .merging import SLICE, Learnt, PhraseMerges, lower_floor_until_exact, run_merges
 from .runs import count_runs
 from .screen import pair_bits
@@ -181,10 +187,11 @@ class _PhrasePass:
         return PhraseMerges(merger, self._known)
 
     def _run_to_parity(self, merges: PhraseMerges, floor: int) -> int | None:
-        """Merge until phrases are worth no more than words; the crossover is there. None if the
-        pairs above the floor do not reach that far."""
-        words, merger = self._words, merges.merger
-        worths, counts = words.counts * self._recipe.phrase_price, merger.counts()
+        """Merge until phrases are worth no more than words; the crossover is there, or later if the
+        recipe asks for a share of the saving. None if the pairs above the floor do not reach that
+        far."""
+        words, merger, recipe = self._words, merges.merger, self._recipe
+        worths, counts = words.counts * (recipe.fixed_price or 1.0), merger.counts()
         reached = 0
         while reached < words.room and merger.run(SLICE):
             counts = merger.counts()
@@ -195,7 +202,12 @@ class _PhrasePass:
         elif floor == self._least:
             floor = 1  # no rarer pair may join
         crossover = find_parity(worths, counts, words.room, floor)
-        return None if crossover is None else min(crossover, len(words.texts))
+        if crossover is None:
+            return None
+        crossover = min(crossover, len(words.texts))
+        if recipe.fixed_price is not None:
+            return crossover
+        return keep_saving(words.counts, counts, words.room, crossover, recipe.saving)
 
 
 def joins_pieces(table: _core.WordTable, recipe: Recipe) -> bool:

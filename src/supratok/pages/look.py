@@ -24,7 +24,7 @@ COLOURS = ("#0b5cad", "#b3460b", "#1a7340", "#7b3fa0", "#755a00", "#0a6f78", "#b
 TOKENIZERS = (
     "dense", "default", "paper", "SuperBPE", "BPE-Standard", "BPE-Bytes-GPT4o",
     "SuperBPE-Documents", "SP-BPE-CrossBoundary", "BoundlessBPE", "WordPiece-BERT",
-    "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD", "light",
+    "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD", "balanced",
 )  # fmt: skip
 
 # What a table or a legend may write around the name of a tokenizer: code marks, `Recipe.dense()` of

@@ -66,7 +66,7 @@ def learn_phrases(
     merges = words.room
     while True:
         learnt, uses = merge_loop(runs, merges, min_count, allow, admit)
-        keep = min(parity(words, learnt, recipe.phrase_price), most) if wanted is None else wanted
+        keep = min(crossover(words, learnt, recipe), most) if wanted is None else wanted
         chosen, keep, enough = choose(learnt, words, keep, training, recipe)
         if enough or len(learnt) < merges:
             break
@@ -196,11 +196,45 @@ def expected_crossover(training: list[str], words: Words, recipe: Recipe) -> int
     for text in training:
         for left, right in itertools.pairwise(split_words(text, recipe.scripts is not None)):
             pairs[left, right] += kind_of(left) in TEXT and kind_of(right) in TEXT
-    worths = [join.count * recipe.phrase_price for join in words.joins]
+    worths = [join.count * (recipe.fixed_price or 1.0) for join in words.joins]
     rivals = sorted(pairs.values(), reverse=True)[1::2]
     ordered = sorted([*worths, *rivals], reverse=True)
     last = int(ordered[words.room - 1]) if words.room <= len(ordered) else 0
-    return sum(worth >= max(last, recipe.min_count) for worth in worths)
+    last = max(last, recipe.min_count)
+    kept = sum(worth >= last for worth in worths)
+    if recipe.fixed_price is not None:
+        return kept
+    phrases = [rounded(count, last) for count in rivals if count >= last]
+    kept = keep_saving(words, phrases, kept, recipe.saving)
+    return min(len(words.joins), kept + (words.room - kept) // 4)
+
+
+def rounded(count: int, least: int) -> int:
+    """1.4 times the last power of two, times `least`, up to a count."""
+    while least * 2 <= count:
+        least *= 2
+    return least * 7 // 5
+
+
+def crossover(words: Words, phrases: list[Join], recipe: Recipe) -> int:
+    """How many traditional joins to keep: up to parity, or more if only a share of the saving is
+    asked for."""
+    keep = parity(words, phrases, recipe.fixed_price or 1.0)
+    if recipe.fixed_price is not None:
+        return keep
+    return keep_saving(words, [join.count for join in phrases], keep, recipe.saving)
+
+
+def keep_saving(words: Words, phrases: list[int], keep: int, share: float) -> int:
+    """The most traditional joins with which phrases save this share of what they save with `keep`
+    of them."""
+    joins = [join.count for join in words.joins[: words.room]]
+
+    def saved(kept: int) -> int:
+        return sum(phrases[: words.room - kept]) - sum(joins[kept:])
+
+    most = max(keep, len(joins))
+    return max(kept for kept in range(keep, most + 1) if saved(kept) >= share * saved(keep))
 
 
 def parity(words: Words, phrases: list[Join], price: float) -> int:
