@@ -50,6 +50,17 @@ def test_train_writes_a_tokenizer_and_says_what_it_learnt(folder: Path, tmp_path
     assert tokenizer.recipe.special_tokens == ("<a>", "<b>")
 
 
+def test_train_with_a_share_of_the_saving(folder: Path, tmp_path: Path) -> None:
+    out, file = tmp_path / "out.json", folder / "corpus.txt"
+    command = ("train", file, "--vocab-size", 450, "--preset", "balanced", "--out", out)
+    said = run(*command, "--saving", 0.5).stderr.decode()
+    assert "phrases save 50% of the tokens that they could (--saving)" in said
+    assert Tokenizer.load(out).recipe == Recipe(vocab_size=450, saving=0.5)
+    plain = run(*command)
+    assert plain.returncode == 0 and b"that they could" not in plain.stderr  # it has a price
+    assert "saving=2.0: a share" in refused(*command, "--saving", 2)
+
+
 def test_a_vocabulary_that_falls_short_is_said_with_the_reason(tmp_path: Path) -> None:
     path, out = tmp_path / "c.txt", tmp_path / "t.json"
     path.write_text("one two three\n" * 9, encoding="utf-8")

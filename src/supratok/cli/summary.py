@@ -142,6 +142,8 @@ def _multiword(facts: Facts) -> Iterator[str]:
     ]
     line += f" ({', '.join(rejected)})" if rejected else ""
     yield f"{line}; the last saves {facts['last_count']:,}"
+    if "saving" in facts:
+        yield f"phrases save {facts['saving']:.0%} of the tokens that they could (--saving)"
 
 
 def _crossover(share: float) -> Iterator[str]:

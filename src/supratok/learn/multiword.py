@@ -156,6 +156,8 @@ class _PhrasePass:
         crossover = self._wanted
         if crossover is None:
             crossover = self._run_to_parity(merges, floor)
+            if self._recipe.fixed_price is None:
+                facts["saving"] = self._recipe.saving
         if crossover is None:
             return None
         crossover = min(crossover, self._latest)
