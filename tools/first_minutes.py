@@ -89,7 +89,7 @@ STEPS = [
         " ends a document.",
         "wc my.txt && head -n 3 my.txt",
     ),
-    Step("Train:", "supratok train my.txt --vocab-size 2000 --out my.json"),
+    Step("Train:", "supratok train my.txt --vocab-size 4000 --out my.json"),
     Step(
         "Look at what it does:",
         "echo 'If the file does not exist, an exception is raised.' | supratok encode my.json"
