@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from statistics import mean
 
 import numpy as np
 import zstandard
@@ -57,9 +57,9 @@ LEAST = 0.05  # a language keeps some text
 def next_weights(weights: Weights, tokens: dict[str, int], power: float) -> Weights:
     """More for the languages with more tokens than the mean; the mean of the weights is 1, before
     they are rounded."""
-    mean = sum(tokens.values()) / len(tokens)
-    raw = {code: weights[code] * (tokens[code] / mean) ** power for code in weights}
-    level = sum(raw.values()) / len(raw)
+    middle = mean(tokens.values())
+    raw = {code: weights[code] * (tokens[code] / middle) ** power for code in weights}
+    level = mean(raw.values())
     return {code: max(LEAST, round(weight / level, 2)) for code, weight in raw.items()}
 
 
@@ -167,12 +167,14 @@ def lines_of(rounds: Rounds, found: list[tuple[Weights, Figures]]) -> list[list[
         measures["tokens, other languages over English"] = lambda tokens: premium(tokens, english)
     for label, of in measures.items():
         lines.append(spread(label, [cell(of(tokens)) for _, tokens in sums]))
+    totals = [tokens.sum(axis=1) for _, tokens in sums]
+    lines.append(changes("tokens of all languages, change", [float(one[0]) for one in totals]))
     density = [(characters / tokens).mean(axis=1) for characters, tokens in sums]
-    held = [np.mean(list(figures["held_out"].values())) for _, figures in found]
+    held = [mean(figures["held_out"].values()) for _, figures in found]
     lines.append(spread("C/T, mean of languages", [cell(values) for values in density]))
-    lines.append(spread("C/T, change", [f"{v[0] / density[0][0] - 1:+.1%}" for v in density]))
+    lines.append(changes("C/T, change", [float(values[0]) for values in density]))
     lines.append(spread("C/T held out, mean of languages", [f"{value:.3f}" for value in held]))
-    lines.append(spread("C/T held out, change", [f"{value / held[0] - 1:+.1%}" for value in held]))
+    lines.append(changes("C/T held out, change", held))
     return lines
 
 
@@ -181,9 +183,13 @@ def spread(label: str, cells: list[str]) -> list[str]:
     return [label, *(part for one in cells for part in (NOTHING, one))]
 
 
+def changes(label: str, values: list[float]) -> list[str]:
+    return spread(label, [f"{value / values[0] - 1:+.1%}" for value in values])
+
+
 def make_parser() -> argparse.ArgumentParser:
     parser = options("Weights of languages for equal numbers of tokens.", "parity", 100_000)
-    add: Any = parser.add_argument
+    add = parser.add_argument
     add("--languages", nargs="+", choices=list(NAMES), default=list(NAMES), metavar="CODE")
     add("--rounds", type=int, default=3, help="rounds with new weights (default: 3)")
     add("--power", type=float, default=6.0,
