@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from run_scripts import SIZE, script
-from supratok import Tokenizer
+from supratok import Recipe, Tokenizer, train
+from supratok.corpus import open_corpus
+from supratok.corpus.curate import chance, digest
 from supratok.formats.peer import open_any
 from supratok.lab.bench import Bench, Entry
 from supratok.lab.measure.counts import count
@@ -146,6 +148,70 @@ def test_rows_of_one_name_on_other_texts_keep_their_counts(data: Path, tmp_path:
     before = some.row(entry).counts["one"].usage
     every.row(entry)
     assert np.array_equal(some.row(entry).counts["one"].usage, before)
+
+
+# --- Parity by choice
+
+
+def test_parity(call: Call, data: Path, tmp_path: Path) -> None:
+    given = ("--sizes", SIZE, "--languages", *LANGUAGES, "--rounds", 1)
+    table, said = call("parity", *given)
+    assert said.count(" ...\n") == 2
+    assert [line[0] for line in table.lines[:4]] == [
+        "English", "German", "Turkish", "tokens, worst over best",
+    ]  # fmt: skip
+    weights = check_tokens(table, data, tmp_path / "out")
+    assert [line[1] for line in table.lines[:3]] == ["1.00"] * 3
+    assert [line[3] for line in table.lines[:3]] == [f"{weight:.2f}" for weight in weights]
+    changes = [line for line in table.lines if "change" in line[0]]
+    assert len(changes) == 2 and all(line[2] == "+0.0%" for line in changes)
+    by_language = [figure(line[6]) or 0.0 for line in table.lines[:3]]
+    assert figure(changes[1][4]) == pytest.approx(np.mean(by_language), abs=0.11)
+    assert any("first half of the sentences" in note for note in table.notes)
+    assert call("parity", *given) == (table, "")
+
+
+def check_tokens(table: Table, data: Path, out: Path) -> list[float]:
+    """Train round 0 again: its tokens over the mean on the second half; the weights that the first
+    half gives to round 1."""
+    parity = script("parity")
+    paths = [data / f"train/ml/{code}.jsonl.zst" for code in LANGUAGES]
+    plain = train(paths, Recipe(vocab_size=SIZE, phrase_price=1.5), progress=False)
+    halves = []
+    for code in LANGUAGES:
+        lines = (data / f"test/flores200/{code}.devtest").read_text("utf-8").splitlines()
+        halves.append([plain.count(text) for text in lines])
+    first, second = (
+        [sum(tokens[part]) for tokens in halves]
+        for part in (slice(SENTENCES // 2), slice(SENTENCES // 2, None))
+    )
+    for line, tokens, path in zip(table.lines, second, paths, strict=False):
+        assert line[2].startswith(f"{tokens / np.mean(second):.3f} ±")
+        documents = script("rows").held_out(path)
+        assert line[5] == f"{sum(map(len, documents)) / sum(map(plain.count, documents)):.3f}"
+    assert table.lines[3][2].startswith(f"{max(second) / min(second):.3f} ±")
+    assert first != second
+    given = dict(zip(LANGUAGES, first, strict=True))
+    return list(parity.next_weights(dict.fromkeys(LANGUAGES, 1.0), given, 6.0).values())
+
+
+def test_weights_of_languages(data: Path, tmp_path: Path) -> None:
+    parity = script("parity")
+    weights = parity.next_weights({"en": 1.0, "tr": 1.0}, {"en": 90, "tr": 110}, 1.0)
+    assert weights == {"en": 0.9, "tr": 1.1}
+    # The next round starts from these; equal tokens change nothing.
+    assert parity.next_weights(weights, {"en": 100, "tr": 100}, 6.0) == weights
+    assert parity.next_weights(weights, {"en": 1, "tr": 100}, 6.0)["en"] == parity.LEAST
+    path = data / "train/ml/tr.jsonl.zst"
+    with open_corpus(path) as corpus:
+        texts = list(corpus)
+    assert parity.weighted(path, 3.0, tmp_path) == [path] * 3
+    *copies, rest = parity.weighted(path, 2.3, tmp_path)
+    assert copies == [path] * 2
+    with open_corpus(rest) as corpus:
+        part = list(corpus)
+    assert part == [text for text in texts if chance(digest(text)) < 0.3 * 2**64]
+    assert 0.15 < len(part) / len(texts) < 0.45
 
 
 # --- Table E1
