@@ -136,7 +136,7 @@ def test_the_recipe_of_the_documentation(tmp_path: Path) -> None:
         r"```toml\n(.*?)```", (DOCS / "models.md").read_text(encoding="utf-8"), re.DOTALL
     )
     (tmp_path / "my.toml").write_text(block, encoding="utf-8")
-    plain = supratok.Recipe(vocab_size=32_000)
+    plain = supratok.Recipe.balanced(32_000)
     assert plain.screen is not None
     screen = replace(plain.screen, min_boundary_entropy=5.0)
     recipe = supratok.Recipe.from_toml(tmp_path / "my.toml", vocab_size=32_000)
