@@ -26,27 +26,28 @@ class Suffixes {
     const Trie trie(texts, Counts(texts.size(), 1), order_);
     nodes_.resize(trie.slots());
     sizes_.resize(trie.slots());
+    longest_.resize(trie.slots());
     for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].link = trie.link(node);
     for (size_t i = 0; i < order_.size(); ++i) {
       const std::string_view text = texts[order_[i]], before = i ? texts[order_[i - 1]] : "";
       const auto differ = std::mismatch(before.begin(), before.end(), text.begin(), text.end());
       shared_.push_back(static_cast<uint16_t>(differ.first - before.begin()));
+      if (i % kBlock == 0) least_.push_back(shared_[i]);
+      least_.back() = std::min(least_.back(), shared_[i]);
     }
-    for (size_t i = 0; i < shared_.size(); i += kBlock)
-      least_.push_back(*std::min_element(
-          shared_.begin() + static_cast<ptrdiff_t>(i),
-          shared_.begin() + static_cast<ptrdiff_t>(std::min(i + kBlock, shared_.size()))));
     link(texts, trie);
   }
 
   // The state after one more byte.
   uint32_t next(uint32_t state, char byte) const {
     const auto label = static_cast<unsigned char>(byte);
-    while (true) {
-      const uint32_t child = Trie::child(nodes_[state].link, label);
-      if ((nodes_[child].link & 0xff) == label) return child;
-      if (state == kRoot) return kRoot;
-      state = nodes_[state].shorter;
+    while (true) {  // two nodes at a time: the processor reads the second while it waits
+      const Node longer = nodes_[state], shorter = nodes_[longer.shorter];
+      const uint32_t one = Trie::child(longer.link, label), two = Trie::child(shorter.link, label);
+      if ((nodes_[one].link & 0xff) == label) return one;
+      if ((nodes_[two].link & 0xff) == label) return two;
+      if (longer.shorter == kRoot) return kRoot;
+      state = shorter.shorter;
     }
   }
   uint32_t shorter(uint32_t node) const { return nodes_[node].shorter; }
@@ -59,7 +60,7 @@ class Suffixes {
   };
   // The longest entry that a text of this state ends with; the next shorter one that an entry ends
   // with.
-  Ending longest(uint32_t state) const { return nodes_[state].longest; }
+  Ending longest(uint32_t state) const { return longest_[state]; }
   Ending shorter_than(uint32_t entry) const { return shorter_[entry]; }
 
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
@@ -105,29 +106,28 @@ class Suffixes {
         const uint32_t parent = node;
         const char byte = texts[order_[place]][size];
         trie.step(node, static_cast<unsigned char>(byte));
-        Node& made = nodes_[node];
-        if (parent != kRoot) made.shorter = next(nodes_[parent].shorter, byte);
+        if (parent != kRoot) nodes_[node].shorter = next(nodes_[parent].shorter, byte);
         sizes_[node] = static_cast<uint16_t>(size + 1);
-        made.longest = nodes_[made.shorter].longest;
+        longest_[node] = longest_[shorter(node)];
         if (!trie.ends_at(node)) continue;
-        shorter_[trie.longest_at(node)] = made.longest;
-        made.longest = {trie.longest_at(node), sizes_[node]};
+        shorter_[trie.longest_at(node)] = longest_[node];
+        longest_[node] = {trie.longest_at(node), sizes_[node]};
       }
       std::erase_if(open,
                     [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
     }
   }
 
-  struct Node {
+  struct Node {     // small: each step waits for one
     uint32_t link;  // as in the trie
     uint32_t shorter = kRoot;
-    Ending longest;
   };
   Numbers order_;
   static constexpr size_t kBlock = 64;
   std::vector<uint16_t> shared_, least_;  // the least of each block
   LargeVector<Node> nodes_;
   std::vector<uint16_t> sizes_;  // by node
+  LargeVector<Ending> longest_;  // by node
   std::vector<Ending> shorter_;  // by entry
 };
 
