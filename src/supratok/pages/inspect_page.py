@@ -120,7 +120,7 @@ def _letter(born: str) -> tuple[str, str]:
 def _charts(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
     yield "Length in characters", _bars(facts["lengths"])
     yield "Words and marks in a token", _bars(facts["words"])
-    yield "Script of the first letter", _bars(facts["scripts"])
+    yield "Script of the letters", _bars(facts["scripts"])
     if corpus := facts.get("corpus"):
         yield "Use of each token in these files", _bars(corpus["uses"])
 
