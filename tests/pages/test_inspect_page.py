@@ -92,7 +92,7 @@ def test_the_figures_are_those_of_json(folder: Path, with_corpus: bool) -> None:
     charts = [facts["lengths"], facts["words"], facts["scripts"]]
     charts += [facts["corpus"]["uses"]] if with_corpus else []
     bars = re.findall(
-        r'<bdi>([^<]*)</bdi></span>\s*<span class="track">.*?value">(.*?)</span>', text, re.S
+        r'<bdi>([^<]*)</bdi></span>\s*<span class="track">.*?value"><bdi>(.*?)</bdi>', text, re.S
     )
     shown = [(name, f"{count:,}") for chart in charts for name, count in chart.items()]
     assert bars[: len(shown)] == shown
