@@ -12,13 +12,10 @@ from pathlib import Path
 
 import pytest
 from faults import LONG
+from sanitizers import own_memory
 
 SCRIPT = Path(__file__).parent / "faults.py"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes are Linux's")
-unsanitized = pytest.mark.skipif(
-    "libasan" in os.environ.get("LD_PRELOAD", ""),
-    reason="the address sanitizer ends a process that gets no more memory",
-)
 NAMES = ["encode", "batch", "arrays", "usage", "covers", "stream", "dropout", "train", "load"]
 tries = pytest.mark.parametrize("tries", [4, pytest.param(200, marks=pytest.mark.long)])
 
@@ -59,7 +56,7 @@ def test_threads_that_cannot_be_started_are_done_without(
 
 
 @linux
-@unsanitized
+@own_memory
 @tries
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_may_run_out(name: str, tries: int, tmp_path: Path) -> None:
