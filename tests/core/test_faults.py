@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from faults import LONG
+from sanitizers import own_memory
 
 SCRIPT = Path(__file__).parent / "faults.py"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes are Linux's")
@@ -55,6 +56,7 @@ def test_threads_that_cannot_be_started_are_done_without(
 
 
 @linux
+@own_memory
 @tries
 @pytest.mark.parametrize("name", NAMES)
 def test_memory_may_run_out(name: str, tries: int, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sanitizers import own_memory
 
 from supratok.common import _core
 from texts import HOSTILE, corpus, prose
@@ -248,6 +249,7 @@ print(counted, peak() - before)
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="no peak of memory to read")
+@own_memory
 @pytest.mark.parametrize("threads", [1, 3])
 def test_memory_stays_below_the_limit(threads: int, tmp_path: Path) -> None:
     """Three million words take about 200 MB."""

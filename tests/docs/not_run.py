@@ -47,5 +47,5 @@ ELSEWHERE = {
     "first-minutes.md": "tools/first_minutes.py makes this page; tests/test_release.py runs it",
 }
 
-# Blocks of Python that need a package which is not in the extra `dev`; they run where it is.
+# Blocks of Python that need a package which `dev` has on Linux alone; they run where it is.
 PACKAGES = {("tokenize.md", "from megatron.core"): "megatron.core"}

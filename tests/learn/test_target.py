@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from supratok import Recipe, Tokenizer, reference, train
+from supratok import Recipe, Tokenizer, reference, train, train_from_counts
 from supratok.cli.main import main
 from supratok.cli.summary import summary_of
 from supratok.corpus.target import TargetText, halves
@@ -20,6 +20,8 @@ from supratok.learn.expression.deciding import Deciding
 from supratok.learn.prune import HELD_OUT_WEIGHT
 from supratok.learn.rework import prune, refine
 from supratok.learn.target import Aim
+from supratok.readings.files import NotCounted
+from supratok.readings.plans import write_plan
 from supratok.recipe import TARGET_ROUNDS, TARGET_SHARE, Expressions
 from texts import corpus, prose
 
@@ -162,23 +164,72 @@ def test_memory_and_rereading_change_nothing(options: dict[str, Any]) -> None:
     assert found.vocabulary == trained("dense").vocabulary
 
 
-def test_training_from_counts(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """The text is elsewhere, the target here. Each plan asks for one more reading."""
-    text, out, words = tmp_path / "c.jsonl", tmp_path / "t.json", tmp_path / "words.counts"
-    text.write_text("".join(json.dumps({"text": t}) + "\n" for t in DOCUMENTS), encoding="utf-8")
-    target = tmp_path / "target.jsonl"
-    target.write_text("".join(json.dumps({"text": t}) + "\n" for t in TARGET), encoding="utf-8")
-    assert run("tally", text, "--out", words, "--quiet") == 0
-    counts, command = [words], ("--vocab-size", 700, "--segmentation", "fewest", "--quiet")
-    for number in range(9):
-        given = ("train", "--counts", *counts, "--target", target, "--out", out, *command)
-        if run(*given) == 0:
+def lines_in(path: Path, texts: list[str]) -> Path:
+    path.write_text("".join(json.dumps({"text": t}) + "\n" for t in texts), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("name", "plans"), [("default", 7), ("dense", 20), ("pruned only", 5)])
+def test_training_from_counts(
+    name: str, plans: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The text is elsewhere, the target here. Each plan asks for one more reading; a refinement
+    asks for two or three a round."""
+    text, target = (
+        lines_in(tmp_path / f"{n}.jsonl", some) for n, some in (("c", DOCUMENTS), ("t", TARGET))
+    )
+    (tmp_path / "r.toml").write_text(RECIPES[name].to_toml(), encoding="utf-8")
+    counts, out = [tmp_path / "words.counts"], tmp_path / "t.json"
+    assert run("tally", text, "--out", counts[0], "--quiet") == 0
+    options = ("--target", target, "--out", out, "--recipe", tmp_path / "r.toml", "--quiet")
+    while run("train", "--counts", *counts, *options) != 0:
+        assert "needs one more reading" in capfd.readouterr().err and len(counts) <= plans
+        counts.append(tmp_path / f"{len(counts)}.counts")
+        assert run("tally", text, "--plan", f"{out}.plan", "--out", counts[-1], "--quiet") == 0
+    found, expected = Tokenizer.load(out), trained(name)
+    assert found.vocabulary == expected.vocabulary and found.recipe == expected.recipe
+    assert found.report["target"] == expected.report["target"]
+    assert found.report["passes"] == expected.report["passes"]
+
+
+def test_counts_without_held_out_text_and_a_target(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Then the target alone decides what a round of refinement saves."""
+    text = lines_in(tmp_path / "c.jsonl", DOCUMENTS)
+    recipe = replace(RECIPES["default"], crossover=0.8)
+    options: Any = {"threads": 1, "progress": False, "target": TARGET}
+    expected = train(text, recipe, hold_out=0.0, **options)
+    counts = [tmp_path / "words.counts"]
+    assert run("tally", text, "--hold-out", 0, "--out", counts[0], "--quiet") == 0
+    while True:
+        try:
+            found = train_from_counts(counts, recipe, **options)
             break
-        counts.append(tmp_path / f"{number}.counts")
-        plan = f"{out}.plan"
-        assert run("tally", text, "--plan", plan, "--out", counts[-1], "--quiet") == 0
+        except NotCounted as missing:
+            write_plan(tmp_path / "p.plan", missing.reading, missing.split)
+            counts.append(tmp_path / f"{len(counts)}.counts")
+            given = ("--plan", tmp_path / "p.plan", "--out", counts[-1], "--quiet")
+            assert run("tally", text, *given) == 0
     capfd.readouterr()
-    assert Tokenizer.load(out).vocabulary == trained("pruned only").vocabulary
+    assert found.vocabulary == expected.vocabulary
+    assert found.report["target"] == expected.report["target"]
+    assert "held_out" not in found.report["target"]
+
+
+def test_counts_refuse_what_needs_the_text_also_with_a_target(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = lines_in(tmp_path / "c.jsonl", DOCUMENTS[:50])
+    assert run("tally", text, "--out", tmp_path / "w.counts", "--quiet") == 0
+    capfd.readouterr()
+    (tmp_path / "r.toml").write_text(RECIPES["expressions"].to_toml(), encoding="utf-8")
+    command = ("train", "--counts", tmp_path / "w.counts", "--target", text, "--quiet")
+    given = ("--recipe", tmp_path / "r.toml", "--out", tmp_path / "t.json")
+    assert run(*command, *given) == 1
+    said = capfd.readouterr().err
+    assert "expression pass reads the text itself: train on the text" in said
+    assert not (tmp_path / "t.json").exists()
 
 
 # --- Prune and refine

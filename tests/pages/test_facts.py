@@ -14,13 +14,16 @@ from hypothesis import strategies as st
 
 from peers import MAKERS, TEXT
 from supratok import Tokenizer
+from supratok.cli.summary import summary_of
+from supratok.cli.uses import count_uses
 from supratok.formats.peer import Locating
 from supratok.pages.card import Card, cards_of, open_cards, our_card, safe
 from supratok.pages.cuts import cuts
+from supratok.pages.facts import MIXED, NO_LETTERS, describe, held_out_density, script_of
 from supratok.pages.tokens import WINDOW, clamp, encode, window
 from supratok.pages.training import training
 from supratok.pages.tree import Tree, fewest_parts
-from supratok.pages.vocabulary import MIXED, NO_LETTERS, ROWS, Listing, Query, script_of
+from supratok.pages.vocabulary import ROWS, SYMBOLS, Listing, Query
 from texts import HOSTILE, any_text, small_tokenizer
 from vocabularies import RULES, made
 
@@ -232,10 +235,68 @@ def test_the_vocabulary_of_others(peers: list[Card]) -> None:
         assert all(row["use"] is None for row in found["rows"])
 
 
+SCRIPTS = {
+    " a1": "Latin", "日本": "Han", "かな": "Kana", "ｶﾅー": "Kana", "ab日": MIXED, "…": NO_LETTERS,
+    "Яка": "Cyrillic", "ก็": "Thai", "የ": "Ethiopic", "ﾡ": "Hangul", "ａ": "Latin",
+    "µ": NO_LETTERS, "ߞ": "N'Ko", "12": NO_LETTERS, "": NO_LETTERS,
+}  # fmt: skip
+
+
 def test_scripts() -> None:
-    assert [script_of(text) for text in (" a1", "日本", "かな", "ab日", "…", "Яка", "ก")] == [
-        "Latin", "Han", "Kana", MIXED, NO_LETTERS, "Cyrillic", "Thai",
-    ]  # fmt: skip
+    assert {text: script_of(text) for text in SCRIPTS} == SCRIPTS
+
+
+def test_uses_of_all_kinds_are_those_of_their_ids(peers: list[Card]) -> None:
+    texts = [TEXT, "in New York", "", TEXT[::-1]]
+    uses, characters = count_uses([card.peer for card in peers], texts)
+    assert characters == sum(map(len, texts))
+    for card, found in zip(peers, uses, strict=True):
+        ids = [id for text in texts for id in card.peer.encode(text)]
+        assert found.tolist() == np.bincount(ids, minlength=card.vocab_size).tolist()
+    for found in count_uses([peers[0].peer], [])[0]:
+        assert not found.any()
+
+
+# --- The playground and `inspect`
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_playground_says_what_inspect_says(rule: str) -> None:
+    tokenizer = OURS[rule]
+    card, texts = card_of(tokenizer), [*HOSTILE, "in New York", "climate change"]
+    (uses,), characters = count_uses([card.peer], texts)
+    facts = describe(tokenizer, uses, 10, characters)
+    listing, trained = Listing(card, uses), training(card)
+    scripts = dict(listing.facets["scripts"])
+    assert scripts.pop(SYMBOLS) == tokenizer.vocab_size - len(tokenizer.texts)
+    assert scripts == facts["scripts"] and list(scripts) == list(facts["scripts"])
+    assert listing.facets["phrases"] == facts["crossing"]["tokens"] > 0
+    born = {name: row["tokens"] for name, row in facts["born"].items()}
+    assert listing.facets["births"] == born
+    assert {row["born"]: row["tokens"] for row in trained["births"]} == born
+    shares = {name: row["share"] for name, row in facts["born"].items()}
+    assert {row["born"]: row["share"] for row in trained["births"]} == shares
+    words = {row["words"].replace(" words", "").replace(" word", ""): row["tokens"]
+             for row in trained["words"]}  # fmt: skip
+    assert words == {name: count for name, count in facts["words"].items() if count}
+    rows = listing.find(Query(sort="use"))["rows"][:10]
+    used = facts["most_used"]["tokens"]
+    assert [(row["text"], row["use"]) for row in rows] == [(safe(text), use) for text, use in used]
+
+
+def test_the_playground_and_inspect_have_one_figure_of_held_out_text() -> None:
+    report = {"held_out": {"characters": 1000, "tokens": 301}}
+    plain = made(["ab"], "merges")
+    tokenizer = Tokenizer(plain.vocabulary, plain.recipe, report)
+    (figure,) = [row[1] for row in training(card_of(tokenizer))["figures"] if "held" in row[0]]
+    said = describe(tokenizer, None, 1)["characters_per_token"]
+    assert said == pytest.approx(1000 / 301) and figure == f"{said:.3f}"
+    assert f"held out: {figure} characters per token" in list(summary_of(tokenizer))
+
+
+@pytest.mark.parametrize("found", [[], {}, {"tokens": 5}, {"characters": 5, "tokens": 0}, "x"])
+def test_a_damaged_report_has_no_density(found: Any) -> None:
+    assert held_out_density({"held_out": found}) is None
 
 
 # --- Training

@@ -13,8 +13,8 @@ import pytest
 from browser import OVER, PageOf, faults
 from commands import documents, good, refused, run
 from supratok import Recipe, Tokenizer, train
-from supratok.cli.inspect_facts import NO_LETTER, describe
 from supratok.common.text import visible
+from supratok.pages.facts import NO_LETTERS, describe
 from supratok.pages.inspect_page import page
 from supratok.pages.recipes import Change, listed, nearest
 from supratok.tokenizer.display import BIRTHS
@@ -92,7 +92,7 @@ def test_the_figures_are_those_of_json(folder: Path, with_corpus: bool) -> None:
     charts = [facts["lengths"], facts["words"], facts["scripts"]]
     charts += [facts["corpus"]["uses"]] if with_corpus else []
     bars = re.findall(
-        r'<bdi>([^<]*)</bdi></span>\s*<span class="track">.*?value">(.*?)</span>', text, re.S
+        r'<bdi>([^<]*)</bdi></span>\s*<span class="track">.*?value"><bdi>(.*?)</bdi>', text, re.S
     )
     shown = [(name, f"{count:,}") for chart in charts for name, count in chart.items()]
     assert bars[: len(shown)] == shown
@@ -213,8 +213,8 @@ def test_scripts_and_classes_by_hand() -> None:
     facts = describe(Tokenizer(tokens, Recipe.dense(256 + len(tokens)), {}), None, 3)
     assert facts["lengths"]["13 to 16"] == facts["lengths"]["25 or more"] == 1
     assert facts["lengths"]["2"] == 3 and facts["words"]["2"] == 0
-    assert facts["scripts"]["Cyrillic"] == 1 and facts["scripts"]["CJK"] == 3
-    assert facts["scripts"][NO_LETTER] == 3  # a blank, a digit, and the micro sign of all scripts
+    assert facts["scripts"]["Cyrillic"] == 1 and facts["scripts"]["Han"] == 3
+    assert facts["scripts"][NO_LETTERS] == 3  # a blank, a digit, and the micro sign of all scripts
     assert facts["characters_per_token"] is None and "corpus" not in facts
 
 

@@ -104,6 +104,24 @@ def test_equals_this_process_while_a_machine_dies(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["default", "dense"])
+def test_a_target_decides_as_here(
+    cluster: Any, files: list[Path], tmp_path: Path, name: str
+) -> None:
+    """The target is read here, the documents there; both decide when rounds of refinement swap
+    tokens, also when the target is a file."""
+    texts = [text for text in prose(98, 80) if text.strip()]
+    target = write_lines(tmp_path / "target.jsonl", texts)
+    expected = learnt(files, RECIPES[name], tmp_path / "t.json", target=texts)
+    found = learnt(files, RECIPES[name], tmp_path / "t.json", engine="ray", target=target)
+    assert found == expected
+    report = supratok.Tokenizer.load(tmp_path / "t.json").report
+    assert report["target"]["measuring"]["tokens"] < report["target"]["measuring"]["tokens_without"]
+    assert report["passes"]["refinement"][0]["accepted"] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
 def test_a_sample_and_addresses(cluster: Any, files: list[Path], tmp_path: Path) -> None:
     pytest.importorskip("fsspec")
     options: dict[str, Any] = {"max_documents": 200, "hold_out": 0.2}

@@ -103,6 +103,61 @@ def test_one_patch_for_many_pieces(one: Tokenizer, pieces: list[str], first: int
     assert ids == one.encode("".join(pieces)) == stream.ids
 
 
+# Special tokens that begin, end and hold each other.
+written = st.lists(
+    st.sampled_from(["<a>", "<a>b", "b<a", "a<", "<a><s>", "<s>b<s", "é", "<<", "a<a>a<a>"]),
+    unique=True, max_size=4,
+)  # fmt: skip
+
+
+@many
+@given(vocabularies, written, st.lists(st.text("ab é<s>", max_size=4), max_size=12))
+def test_patches_of_a_text_with_special_tokens(
+    plain: Tokenizer, special: list[str], pieces: list[str]
+) -> None:
+    """The text of a special token may come in pieces, and turn out to be that of a longer one."""
+    one = plain.with_special_tokens([text for text in special if text not in plain])
+    stream, ids, text = one.encode_stream(allow_special=True), list[int](), ""
+    for piece in pieces:
+        patch = stream.append(piece)
+        assert patch.keep <= len(ids)
+        ids[patch.keep :] = patch.ids
+        text += piece
+        assert ids == one.encode(text, allow_special=True) == stream.ids
+        assert stream.bytes == len(text.encode())
+    whole = one.encode_stream(allow_special=True)
+    assert whole.extend(pieces) == Patch(0, ids)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_chat_comes_character_by_character(rule: str) -> None:
+    one = trained(rule).with_special_tokens(["<|im_start|>", "<|im_end|>"])
+    text = "<|im_start|>user in New York<|im_end|><|im_st as well as" * 9
+    stream, taken, ids = one.encode_stream(allow_special=True), 0, list[int]()
+    for char in text:
+        keep, fresh = stream.append(char)
+        taken, ids = taken + len(ids) - keep, ids[:keep] + fresh
+    assert ids == one.encode(text, allow_special=True)
+    start, end = one.special_tokens["<|im_start|>"], one.special_tokens["<|im_end|>"]
+    assert (ids.count(start), ids.count(end)) == (9, 9)
+    ordinary = one.encode_stream()  # text of strangers makes no special token
+    ordinary.extend(text)
+    assert ordinary.ids == one.encode(text) and start not in ordinary.ids
+
+
+def test_an_error_leaves_a_stream_with_special_tokens_as_it_was() -> None:
+    stream = made(["ab"], "merges").encode_stream(allow_special=True)
+    stream.append("ab<")
+    wrong: Any
+    for wrong in (5, b"s>", "s>\ud800"):
+        with pytest.raises((TypeError, ValueError), match=r"must be a str|lone surrogate"):
+            stream.append(wrong)
+    with pytest.raises(TypeError, match="item 1 of texts must be a str"):
+        stream.extend(["s>", 5])  # type: ignore[list-item]
+    stream.append("s>")
+    assert stream.ids == made(["ab"], "merges").encode("ab<s>", allow_special=True)
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_stream_of_characters_and_of_long_pieces(rule: str) -> None:
     one, rng = trained(rule), random.Random(3)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import supratok
 from supratok import Recipe, Tokenizer
-from supratok.cli.inspect_facts import describe
 from supratok.formats.listing import Kind, Roles, listing_of
 from supratok.learn.rework import prune, refine
+from supratok.pages.facts import describe
 from supratok.tokenizer.ids import Layout
 from texts import HOSTILE, any_text, corpus, prose
 

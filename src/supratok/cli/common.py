@@ -186,10 +186,11 @@ class Job:
             return corpus
 
     def reads(self, *others: Path | None) -> Iterator[str | Path | None]:
-        """All that the command reads. The other files come first: naming those of the corpus finds
-        what is wrong with it."""
+        """All that the command reads, a target too. The other files come first: naming those of
+        the corpus finds what is wrong with it."""
         yield from others
         yield from self.corpus.files
+        yield from corpus_files(getattr(self._args, "target", None) or ())
 
     def save(self, tokenizer: Tokenizer, done: str, summary: Iterable[str]) -> None:
         """Write the tokenizer to --out, and finish."""

@@ -9,17 +9,14 @@ supratok inspect my.json --corpus book.txt --html my.html
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ..common.files import write_whole
-from ..corpus import open_corpus
+from ..pages.facts import Usage, describe
 from ..tokenizer import Tokenizer
 from ..tokenizer.inputs import naming
 from .common import (
@@ -28,14 +25,10 @@ from .common import (
     check_writable,
     corpus_files,
     output_name,
-    paths,
-    print_left_out,
     print_line,
-    reading_of,
     write_output,
 )
 from .draw import new_console, new_table, print_table, quoted
-from .inspect_facts import Usage, describe
 from .summary import summary_of
 
 
@@ -96,15 +89,11 @@ def _read(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _usage(tokenizer: Tokenizer, args: argparse.Namespace) -> tuple[Usage, int]:
-    """How often the files of --corpus use each id, counted a few documents at a time, and their
-    characters."""
-    usage, characters = np.zeros(tokenizer.vocab_size, dtype=np.int64), 0
-    with open_corpus(paths(args.corpus), **reading_of(args)) as corpus:
-        documents = iter(corpus)
-        while some := list(itertools.islice(documents, 256)):
-            usage += tokenizer.usage(some)
-            characters += sum(map(len, some))
-        print_left_out("--corpus", corpus)
+    """How often the files of --corpus use each id, and their characters."""
+    from ..formats.runtime import Ours  # which tables without a corpus do without
+    from .uses import uses_in
+
+    (usage,), characters = uses_in(args, [Ours(args.tokenizer, tokenizer)])
     return usage, characters
 
 

@@ -11,21 +11,16 @@ import math
 import secrets
 import sys
 import webbrowser
-from typing import Any
 
-import numpy as np
-
-from ..corpus import open_corpus
-from ..formats.peer import Batching
 from ..pages.card import Card, open_cards
 from ..pages.listen import LOOPBACK, listening, names_of, serve
 from ..pages.server import Playground, make_app
 from ..tokenizer.inputs import naming
-from .common import ANY_TOKENIZER, add_reading_arguments, paths, print_left_out, reading_of
+from .common import ANY_TOKENIZER, add_reading_arguments
 from .summary import summary_of
+from .uses import uses_in
 
 NOTES = "The page is for you alone: its address holds a key, and nothing leaves this machine."
-_SOME = 256  # documents at a time
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -63,7 +58,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--price {args.price}: must be 0 or more")
     cards = open_cards(args.files)
     summaries = [_summary(card, path) for card, path in zip(cards, args.files, strict=True)]
-    playground = Playground(cards, _uses(cards, args) if args.corpus else ())
+    uses = uses_in(args, [card.peer for card in cards])[0] if args.corpus else []
+    playground = Playground(cards, uses)
     key = secrets.token_urlsafe(24)
     with listening(args.host, args.port) as (socket, port):
         names = names_of(args.host, port)
@@ -92,31 +88,3 @@ def _announce(address: str, args: argparse.Namespace) -> None:
         )
     if not args.no_browser and sys.stdout.isatty():
         webbrowser.open(address)
-
-
-def _uses(cards: list[Card], args: argparse.Namespace) -> list[Any]:
-    """By tokenizer and id, how often the files of --corpus use it."""
-    uses: list[Any] = [np.zeros(0, dtype=np.int64) for _ in cards]
-    with open_corpus(paths(args.corpus), **reading_of(args)) as corpus:
-        some: list[str] = []
-        for document in corpus:
-            some.append(document)
-            if len(some) == _SOME:
-                uses, some = _added(cards, uses, some), []
-        uses = _added(cards, uses, some)
-        print_left_out("--corpus", corpus)
-    return uses
-
-
-def _added(cards: list[Card], uses: list[Any], texts: list[str]) -> list[Any]:
-    return [one + _use(card, texts) if len(one) else _use(card, texts)
-            for card, one in zip(cards, uses, strict=True)]  # fmt: skip
-
-
-def _use(card: Card, texts: list[str]) -> Any:
-    peer = card.peer
-    rows = peer.encode_batch(texts) if isinstance(peer, Batching) else map(peer.encode, texts)
-    ids = [np.asarray(row, dtype=np.int64) for row in rows]
-    found = np.concatenate([np.zeros(0, dtype=np.int64), *ids])
-    # Ids of other programs may have gaps and so reach beyond the size: the page lists none of them.
-    return np.bincount(found, minlength=card.vocab_size)[: card.vocab_size]

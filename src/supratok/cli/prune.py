@@ -6,7 +6,6 @@ supratok prune my.json corpus/*.jsonl.zst --vocab-size 50000 --out small.json
 from __future__ import annotations
 
 import argparse
-from itertools import chain
 
 from ..learn.rework import check_size, prune
 from ..tokenizer import Tokenizer
@@ -16,7 +15,6 @@ from .common import (
     add_job_arguments,
     add_target_arguments,
     check_writable,
-    corpus_files,
     target_of,
 )
 from .summary import summary_of_rework
@@ -39,7 +37,7 @@ def run(args: argparse.Namespace) -> None:
     tokenizer = Tokenizer.load(args.tokenizer)
     check_size(tokenizer, args.vocab_size)
     job, target = Job(args), target_of(args)
-    check_writable(args.out, chain(job.reads(args.tokenizer), corpus_files(target or ())))
+    check_writable(args.out, job.reads(args.tokenizer))
     smaller = prune(
         tokenizer, job.files, args.vocab_size, **job.options,
         target=target, target_share=args.target_share,

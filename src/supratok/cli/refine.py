@@ -8,7 +8,6 @@ supratok refine my.json corpus/*.jsonl.zst --target tickets.jsonl --out for-tick
 from __future__ import annotations
 
 import argparse
-from itertools import chain
 
 from ..learn.rework import check_rounds, refine
 from ..tokenizer import Tokenizer
@@ -18,7 +17,6 @@ from .common import (
     add_job_arguments,
     add_target_arguments,
     check_writable,
-    corpus_files,
     target_of,
 )
 from .summary import summary_of_rework
@@ -44,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     check_rounds(args.rounds)
     job, target = Job(args), target_of(args)
     tokenizer = Tokenizer.load(args.tokenizer)
-    check_writable(args.out, chain(job.reads(args.tokenizer), corpus_files(target or ())))
+    check_writable(args.out, job.reads(args.tokenizer))
     better = refine(
         tokenizer, job.files, args.rounds, args.expressions, **job.options,
         target=target, target_share=args.target_share,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..common import _core
+from ..pages.facts import held_out_density
 from ..tokenizer import Token, Tokenizer
 from ..train import shortfall
 from .draw import quoted
@@ -36,9 +37,8 @@ def summary_of(tokenizer: Tokenizer) -> Iterator[str]:
         yield from _rework(passes, rework)
     if phrases := _phrases(tokenizer.vocabulary):
         yield f"phrases: {' '.join(map(quoted, phrases))}"
-    held_out = report.get("held_out", {})
-    if held_out.get("tokens"):
-        yield f"held out: {_ratio(held_out, 'tokens')} characters per token"
+    if (density := held_out_density(report)) is not None:
+        yield f"held out: {density:.3f} characters per token"
     if not reworks:  # the summary of a rework has its own
         yield from _target(report)
     yield from _skipped(report)

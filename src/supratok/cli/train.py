@@ -12,7 +12,6 @@ supratok train corpus/*.jsonl.zst --target tickets.jsonl --out my.json       # t
 from __future__ import annotations
 
 import argparse
-import itertools
 import math
 import sys
 import warnings
@@ -32,7 +31,6 @@ from .common import (
     add_split_arguments,
     add_target_arguments,
     check_writable,
-    corpus_files,
     split_of,
     target_of,
 )
@@ -157,8 +155,7 @@ def run(args: argparse.Namespace) -> None:
     if bool(args.counts) == bool(args.files):
         raise ValueError("name the files to train on, or --counts; one of them")
     job, target = Job(args), target_of(args)
-    read = [*args.counts, args.recipe] if args.counts else job.reads(args.recipe)
-    check_writable(args.out, itertools.chain(read, corpus_files(target or ())))
+    check_writable(args.out, job.reads(args.recipe, *(args.counts or ())))
     planned = recipe.for_target() if target else recipe
     if args.dry_run:
         _dry_run(args, job, planned)

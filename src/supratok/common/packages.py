@@ -72,7 +72,8 @@ def is_installed(name: str) -> bool:
 def requirements(extra: str) -> dict[str, str]:
     """The packages of an extra, as pip writes them: {"tokenizers": "tokenizers>=0.20"}."""
     found: dict[str, str] = {}
-    for requirement in _listed().get(extra, []):
+    for line in _listed().get(extra, []):
+        requirement = line.partition(";")[0].strip()  # without the machines that need it
         if others := re.fullmatch(r"supratok\[(.*)\]", requirement):
             for other in others[1].split(","):
                 found |= requirements(other.strip())
@@ -92,9 +93,8 @@ def _listed() -> dict[str, list[str]]:
     except PackageNotFoundError:
         return _in_checkout()
     for line in lines:
-        requirement, _, marker = line.partition(";")
-        if extra := re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", marker):
-            found.setdefault(extra[1], []).append(requirement.strip())
+        if extra := re.search(r"extra\s*==\s*['\"]([\w-]+)['\"]", line):
+            found.setdefault(extra[1], []).append(line)
     return found
 
 

@@ -18,6 +18,8 @@ from .recipes import nearest
 from .template import template
 
 Facts = Mapping[str, Any]
+# Of no tokenizer, name, width in percent, figure, not hollow: see parts.html.
+Bar = tuple[None, str, str, str, bool]
 
 # What a pass calls its figures, in the order of its work: what it looked at, why it refused, what
 # it took.
@@ -40,7 +42,7 @@ class Pass(NamedTuple):
     name: str
     letter: tuple[str, str] | None
     lines: list[str]
-    steps: list[tuple[str, str, str]]  # name, width, figure
+    steps: list[Bar]
 
 
 class Made(NamedTuple):
@@ -117,17 +119,17 @@ def _letter(born: str) -> tuple[str, str]:
     return letter, colour
 
 
-def _charts(facts: Facts) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+def _charts(facts: Facts) -> Iterator[tuple[str, list[Bar]]]:
     yield "Length in characters", _bars(facts["lengths"])
     yield "Words and marks in a token", _bars(facts["words"])
-    yield "Script of the first letter", _bars(facts["scripts"])
+    yield "Script of the letters", _bars(facts["scripts"])
     if corpus := facts.get("corpus"):
         yield "Use of each token in these files", _bars(corpus["uses"])
 
 
-def _bars(counts: Mapping[str, int]) -> list[tuple[str, str, str]]:
+def _bars(counts: Mapping[str, int]) -> list[Bar]:
     most = max([1, *counts.values()])
-    return [(name, f"{100 * n / most:.1f}", f"{n:,}") for name, n in counts.items()]
+    return [(None, name, f"{100 * n / most:.1f}", f"{n:,}", False) for name, n in counts.items()]
 
 
 # --- Passes ------------------------------------------------------------------------------------
@@ -146,7 +148,7 @@ def _passes(report: Facts, summary: Sequence[str]) -> Iterator[Pass]:
         yield Pass(name, _letter(born) if born in BIRTHS else None, lines, steps)
 
 
-def _steps(facts: Any) -> list[tuple[str, str, str]]:
+def _steps(facts: Any) -> list[Bar]:
     """The candidates of a pass, and what became of them; a damaged report has no such figures."""
     if not isinstance(facts, Mapping) or not isinstance(facts.get("candidates"), int):
         return []

@@ -7,15 +7,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from ..common import _core
 from ..tokenizer import Tokenizer
 from .card import Card, mark
+from .facts import held_out_density, ids_by_birth, tokens_by_words
 
-_MANY = 5  # words; longer tokens are counted with these
 _RULES = {
     "merges": "joins neighbours, the earliest token of the list first, as BPE does",
     "fewest": "finds the fewest tokens that spell the text",
@@ -40,10 +38,8 @@ def _figures(tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
     """A name, a figure and what it counts."""
     report, rule = tokenizer.report, tokenizer.recipe.segmentation
     found = [("Vocabulary", f"{tokenizer.vocab_size:,}", "tokens")]
-    held_out = report.get("held_out") or {}
-    if held_out.get("tokens"):
-        ratio = held_out["characters"] / held_out["tokens"]
-        found.append(("On held-out text", f"{ratio:.2f}", "characters per token"))
+    if (density := held_out_density(report)) is not None:
+        found.append(("On held-out text", f"{density:.3f}", "characters per token"))
     if isinstance(share := report.get("crossover"), float):
         found.append(("Crossover", f"{share:.0%}", "of the places, then phrases"))
     if isinstance(learnt := report.get("characters"), int):
@@ -61,29 +57,24 @@ def _short(number: int) -> str:
 
 def _births(tokenizer: Tokenizer) -> list[dict[str, Any]]:
     """By pass: how many tokens it made, and their share."""
-    counts = Counter(map(tokenizer.birth, tokenizer.ids))
-    size = sum(counts.values())
+    size = len(tokenizer.ids)
     return [
-        {"born": born, "letter": mark(born)[0], "meaning": mark(born)[2], "tokens": count,
-         "share": count / size}
-        for born, count in counts.items()
+        {"born": born, "letter": mark(born)[0], "meaning": mark(born)[2], "tokens": len(ids),
+         "share": len(ids) / size}
+        for born, ids in ids_by_birth(tokenizer).items()
     ]  # fmt: skip
 
 
 def _words(tokenizer: Tokenizer) -> list[dict[str, Any]]:
-    """How many tokens have one word, two words, ..."""
-    by_class = tokenizer.recipe.scripts is not None
-    words = (len(_core.split_words(text, by_class)) for text in tokenizer.texts)
-    counts = Counter(min(number, _MANY) for number in words)
+    """How many tokens have one word, two words, ...; what no token has is left out."""
+    counts = tokens_by_words(tokenizer)
     size = sum(counts.values())
     return [
-        {"words": _named(words), "tokens": count, "share": count / size}
-        for words, count in sorted(counts.items())
-    ]
-
-
-def _named(words: int) -> str:
-    return "1 word" if words == 1 else f"{words} words{' or more' if words == _MANY else ''}"
+        {"words": f"{name} word{'s' if name != '1' else ''}", "tokens": count,
+         "share": count / size}
+        for name, count in counts.items()
+        if count
+    ]  # fmt: skip
 
 
 def _recipe(tokenizer: Tokenizer) -> list[tuple[str, str]]:

@@ -9,7 +9,6 @@ Use is the count of a token when it was made, or how often files use it, if coun
 from __future__ import annotations
 
 import functools
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -17,20 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..common import _core
 from .card import Card, mark, safe
+from .facts import crossing_of, most_first, script_of
 
 ROWS = 100  # of a page
 SORTS = ("id", "longest", "use", "text")
-# The first word of a character's Unicode name, and the script that it stands for.
-_SCRIPTS = {
-    "LATIN": "Latin", "FULLWIDTH": "Latin", "GREEK": "Greek", "CYRILLIC": "Cyrillic",
-    "ARMENIAN": "Armenian", "HEBREW": "Hebrew", "ARABIC": "Arabic", "DEVANAGARI": "Devanagari",
-    "BENGALI": "Bengali", "TAMIL": "Tamil", "TELUGU": "Telugu", "THAI": "Thai", "LAO": "Lao",
-    "GEORGIAN": "Georgian", "HANGUL": "Hangul", "HIRAGANA": "Kana", "KATAKANA": "Kana",
-    "HALFWIDTH": "Kana", "CJK": "Han", "IDEOGRAPHIC": "Han",
-}  # fmt: skip
-NO_LETTERS, OTHER_LETTERS, MIXED = "no letters", "other scripts", "several scripts"
+SYMBOLS = "bytes and special tokens"  # written as names, which are not their text
 
 
 @dataclass(frozen=True)
@@ -125,9 +116,15 @@ class Listing:
 
     @functools.cached_property
     def _scripts(self) -> list[str]:
-        symbols = {"byte", "special", "always"}  # written as names, which are not their text
-        births = zip(self._texts, self._births, strict=True)
-        return [NO_LETTERS if born in symbols else script_of(text) for text, born in births]
+        texts = zip(self._ids, self._texts, strict=True)
+        return [SYMBOLS if id in self._symbols else script_of(text) for id, text in texts]
+
+    @functools.cached_property
+    def _symbols(self) -> set[int]:
+        if self.card.ours is not None:
+            return set(self._ids) - set(self.card.ours.entry_ids)
+        births = zip(self._ids, self._births, strict=True)
+        return {id for id, born in births if born == "byte"}
 
     @functools.cached_property
     def _crossing(self) -> NDArray[np.bool]:
@@ -136,10 +133,7 @@ class Listing:
         ours = self.card.ours
         if ours is None:
             return np.array([born == "phrase" for born in self._births], dtype=bool)
-        by_class, whole = ours.recipe.scripts is not None, set(ours.entry_ids)
-        crossing = [id in whole and len(_core.split_words(text, by_class)) > 1
-                    for id, text in zip(self._ids, self._texts, strict=True)]  # fmt: skip
-        return np.array(crossing, dtype=bool)
+        return np.isin(self._ids, crossing_of(ours))
 
     @property
     def has_uses(self) -> bool:
@@ -154,26 +148,10 @@ class Listing:
     @functools.cached_property
     def facets(self) -> dict[str, Any]:
         """What there is to filter by, with the number of tokens of each."""
-        scripts = Counter(self._scripts).most_common()
         return {
             "size": len(self._ids),
             "births": dict(Counter(self._births)),
-            "scripts": dict(sorted(scripts, key=lambda row: (-row[1], row[0]))),
+            "scripts": most_first(self._scripts),
             "phrases": int(self._crossing.sum()),
             "use": self.counted if self.has_uses else None,
         }
-
-
-def script_of(text: str) -> str:
-    """The script of the letters of a token.
-
-    >>> script_of(" New York"), script_of("日本"), script_of("12")
-    ('Latin', 'Han', 'no letters')
-    """
-    found = {_script(c) for c in text if c.isalpha()}
-    return NO_LETTERS if not found else found.pop() if len(found) == 1 else MIXED
-
-
-@functools.cache
-def _script(letter: str) -> str:
-    return _SCRIPTS.get(unicodedata.name(letter, "?").split()[0].split("-")[0], OTHER_LETTERS)

@@ -1,8 +1,9 @@
 """Text to ids and back. May import: corpus, recipe, common; on demand formats, to export."""
 
 from ..common.threads import usable_threads
-from .boundaries import Cover, Pair, Patch, Stable, TextStream
+from .boundaries import Cover, Pair, Stable
 from .encoder import BYTES, encoder_of, encoder_of_tokens
+from .text_stream import Patch, TextStream
 from .token import Piece, Token, alphabet_size
 from .tokenizer import Tokenizer
 

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from ..common import _core as core
-from .arguments import list_of_ids, wrong_text, wrong_texts
+from .arguments import list_of_ids, wrong_text
+from .text_stream import Patch, SpecialStream, TextStream
 from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -54,53 +55,6 @@ class Pair(NamedTuple):
     ids: list[int]
     at: int
     inside: bool
-
-
-class Patch(NamedTuple):
-    """How the ids of a stream change: keep the first `keep` of them, then come `ids`."""
-
-    keep: int
-    ids: list[int]
-
-
-class TextStream:
-    """The ids of a text that comes piece by piece; `Tokenizer.encode_stream` makes one.
-
-    >>> patch = stream.append("more text")      # doctest: +SKIP
-    >>> ids[patch.keep:] = patch.ids            # doctest: +SKIP
-
-    After each piece the ids are those that `encode` gives for all of the text. A stream belongs to
-    one thread at a time.
-    """
-
-    def __init__(self, stream: core.TextStream[Patch]) -> None:
-        self._stream, self._append = stream, stream.append
-
-    def append(self, text: str) -> Patch:
-        """Add a piece of text. An error leaves the stream as it was."""
-        try:
-            return self._append(text)
-        except (TypeError, UnicodeEncodeError) as error:
-            raise wrong_text(text, error) from error
-
-    def extend(self, pieces: Iterable[str]) -> Patch:
-        """Add many pieces, and get one patch for all of them: several times faster than a patch
-        after each, where nobody reads those in between."""
-        pieces = list(pieces)
-        try:
-            return self._append("".join(pieces))
-        except (TypeError, UnicodeEncodeError) as error:
-            raise wrong_texts(pieces, error) from error
-
-    @property
-    def ids(self) -> list[int]:
-        """The ids of the text so far, as a new list."""
-        return self._stream.ids()
-
-    @property
-    def bytes(self) -> int:
-        """The length of the text so far, in bytes of UTF-8."""
-        return self._stream.bytes()
 
 
 class AtBoundaries(Vocabulary):
@@ -156,14 +110,19 @@ class AtBoundaries(Vocabulary):
         at = bisect.bisect_right(offsets, len(a), key=lambda span: span[1])
         return Pair(ids, at, at < len(ids) and offsets[at][0] < len(a))
 
-    def encode_stream(self) -> TextStream:
-        """Encode a text as it comes: `append` takes a piece and returns a `Patch`.
+    def encode_stream(self, *, allow_special: bool = False) -> TextStream:
+        """Encode a text as it comes: `append` takes a piece and returns a `Patch`. With
+        `allow_special`, special tokens written in the text become their ids, also those whose text
+        comes in several pieces; text of strangers needs a stream without it.
 
         >>> stream = tokenizer.encode_stream()      # doctest: +SKIP
         >>> stream.append("in New"), stream.append(" York")      # doctest: +SKIP
         (Patch(keep=0, ids=[288, 291]), Patch(keep=1, ids=[295]))
         """
-        return TextStream(core.TextStream(self._ends, Patch))
+        new_stream = functools.partial(core.TextStream, self._ends, Patch)
+        if allow_special and self.special_tokens:
+            return SpecialStream(new_stream, self._special_coder.encode, self.special_tokens)
+        return TextStream(new_stream())
 
     def split(self, text: str, max_tokens: int = 512) -> list[str]:
         """Cut a text into pieces of at most `max_tokens` tokens, each as long as possible. Each

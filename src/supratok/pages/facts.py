@@ -1,15 +1,18 @@
-"""The facts that `supratok inspect` prints, as tables, as JSON or as a page.
+"""The facts of a tokenizer: what `supratok inspect` prints and what the pages show.
 
     facts = describe(tokenizer, usage=None, top=10)
     facts["born"]["multiword"]       # {"tokens": 13906, "share": 0.278}
     facts["lengths"]["2"]            # the number of tokens of two characters
+    script_of("日本")                # "Han"
 
-Given the use of each token in a corpus, shares of use and the number of tokens that are hardly
-used come along.
+`inspect`, its page and the playground take their figures from here, so they say the same. Given
+the use of each token in a corpus, shares of use and the number of tokens that are hardly used come
+along.
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
 import unicodedata
 from collections import Counter
@@ -28,7 +31,13 @@ _LENGTHS = (*range(1, 13), 16, 24)  # the last length, in characters, of each cl
 _WORDS = (1, 2, 3, 4)
 _USES = {"never": 0, "1 to 9 times": 9, "10 to 99 times": 99}  # the last count of each class
 _OFTEN = "100 times or more"
-NO_LETTER = "without letters"
+NO_LETTERS, OTHER_LETTERS, MIXED = "no letters", "other scripts", "several scripts"
+# Scripts that Unicode calls otherwise, by the first word of the name of a letter.
+_SCRIPTS = {
+    "CJK": "Han", "IDEOGRAPHIC": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana",
+    "HENTAIGANA": "Kana", "NKO": "N'Ko", "NEW": "New Tai Lue", "OL": "Ol Chiki",
+}  # fmt: skip
+_FORMS = ("HALFWIDTH", "FULLWIDTH")  # which name the form of a letter before its script
 
 
 def describe(
@@ -36,26 +45,25 @@ def describe(
 ) -> dict[str, Any]:
     """All facts; `characters` is the length of the corpus whose use is given."""
     entries, ids = tokenizer.vocabulary, tokenizer.ids
-    words = _word_counts(entries, tokenizer.recipe.scripts is not None)
-    phrases = [place for place, count in enumerate(words) if count > 1]
-    crossing = [tokenizer.entry_ids[place] for place in phrases]
-    births: dict[str, list[int]] = {}
-    for id in ids:
-        births.setdefault(tokenizer.birth(id), []).append(id)
+    crossing = crossing_of(tokenizer)
+    whole = dict(zip(tokenizer.entry_ids, entries, strict=True))
+    phrases = [whole[id] for id in crossing]
     learnt = [token for token in entries if token.born != "alphabet"]
     facts = {
         "vocab_size": tokenizer.vocab_size,
         "recipe": tokenizer.recipe.to_dict(),
         "characters_per_token": held_out_density(tokenizer.report),
-        "born": {name: _share(some, usage, len(ids)) for name, some in births.items()},
+        "born": {
+            name: _share(some, usage, len(ids)) for name, some in ids_by_birth(tokenizer).items()
+        },
         "crossing": _share(crossing, usage, len(ids)),
         "longest": _longest(learnt, top),
-        "longest_phrases": _longest([entries[place] for place in phrases], top),
+        "longest_phrases": _longest(phrases, top),
         "most_used": _most_used(tokenizer, usage, top, learnt, ids),
-        "phrases": _most_used(tokenizer, usage, top, [entries[n] for n in phrases], crossing),
+        "phrases": _most_used(tokenizer, usage, top, phrases, crossing),
         "lengths": _classes([len(token.text) for token in entries], _LENGTHS),
-        "words": _classes(words, _WORDS),
-        "scripts": _scripts(token.text for token in entries),
+        "words": tokens_by_words(tokenizer),
+        "scripts": most_first(map(script_of, tokenizer.texts)),
         "report": tokenizer.report,
     }
     return facts if usage is None else facts | {"corpus": _used(usage, ids, characters)}
@@ -72,8 +80,29 @@ def held_out_density(report: Mapping[str, Any]) -> float | None:
     return characters / tokens
 
 
-def _word_counts(entries: Sequence[Token], by_class: bool) -> list[int]:
-    return [len(_core.split_words(token.text, by_class)) for token in entries]
+def ids_by_birth(tokenizer: Tokenizer) -> dict[str, list[int]]:
+    """The ids that each pass made, passes in the order of their first id."""
+    births: dict[str, list[int]] = {}
+    for id in tokenizer.ids:
+        births.setdefault(tokenizer.birth(id), []).append(id)
+    return births
+
+
+def words_of(tokenizer: Tokenizer) -> list[int]:
+    """Of each token of the vocabulary, how many words it has, as the recipe cuts words."""
+    by_class = tokenizer.recipe.scripts is not None
+    return [len(_core.split_words(text, by_class)) for text in tokenizer.texts]
+
+
+def tokens_by_words(tokenizer: Tokenizer) -> dict[str, int]:
+    """How many tokens have one word, two words, ..."""
+    return _classes(words_of(tokenizer), _WORDS)
+
+
+def crossing_of(tokenizer: Tokenizer) -> list[int]:
+    """The ids of the tokens that cross a word boundary."""
+    words = zip(tokenizer.entry_ids, words_of(tokenizer), strict=True)
+    return [id for id, count in words if count > 1]
 
 
 def _share(ids: list[int], usage: Usage | None, size: int) -> dict[str, float]:
@@ -111,18 +140,31 @@ def _classes(values: Sequence[int], lasts: Sequence[int]) -> dict[str, int]:
     return dict(zip(names, counts.tolist(), strict=True))
 
 
-def _scripts(texts: Iterable[str]) -> dict[str, int]:
-    """The number of tokens by the script of their first letter that has one, the most first."""
-    found = Counter(map(_script, texts))
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+def most_first(names: Iterable[str]) -> dict[str, int]:
+    """How often each name comes, the most frequent first."""
+    return dict(sorted(Counter(names).items(), key=lambda one: (-one[1], one[0])))
 
 
-def _script(text: str) -> str:
-    """As Unicode names the letter: "LATIN SMALL LETTER A" is Latin, "CJK UNIFIED ..." is CJK."""
-    letter = next((char for char in text if _core.char_class(char)[1]), "")
-    name = unicodedata.name(letter, "") if letter else ""
-    word = name.partition(" ")[0].partition("-")[0]
-    return NO_LETTER if not letter else word if word == "CJK" else word.capitalize() or "other"
+def script_of(text: str) -> str:
+    """The script of the letters of a token.
+
+    >>> script_of(" New York"), script_of("日本"), script_of("12")
+    ('Latin', 'Han', 'no letters')
+    """
+    found = {script for script in map(_script, text) if script}
+    return NO_LETTERS if not found else found.pop() if len(found) == 1 else MIXED
+
+
+@functools.cache
+def _script(char: str) -> str:
+    """As Unicode names the letter: "LATIN SMALL LETTER A" is Latin. Empty for what is no letter,
+    and for letters of all scripts, such as the micro sign."""
+    if not _core.char_class(char)[1]:
+        return ""
+    first, *more = unicodedata.name(char, "?").split()
+    word = (more[0] if first in _FORMS else first).partition("-")[0]
+    # A Python older than the core's table of characters may not know a letter.
+    return OTHER_LETTERS if word == "?" else _SCRIPTS.get(word, word.capitalize())
 
 
 def _used(usage: Usage, ids: list[int], characters: int) -> dict[str, Any]:
