@@ -23,6 +23,7 @@ from .common.options import check_types, from_mapping, to_toml
 from .common.reserved import BYTE_NAMES, reserved
 
 Segmentation = Literal["merges", "fewest"]
+# Choice: three quarters of what phrases can save; see `Recipe.saving`.
 SAVING = 0.75
 # Choice: room for phrases beside the words; a few hundred MB of text fill it (docs/choosing.md).
 VOCAB_SIZE = 64_000

@@ -31,12 +31,18 @@ def wanted_crossover(recipe: Recipe, words: Words) -> int | None:
     return min(int(recipe.crossover * recipe.learnt_size), len(words.texts), words.room)
 
 
+def worths_of(counts: NDArray[np.int64], recipe: Recipe) -> NDArray[np.floating[Any]]:
+    """What merges inside words are worth beside phrases: the tokens they save, times the price of a
+    phrase. A share of the saving is a share of that at price 1."""
+    return counts * (recipe.fixed_price or 1.0)
+
+
 def expected_crossover(
     table: _core.WordTable, counts: NDArray[np.int64], room: int, recipe: Recipe
 ) -> int:
     """About where words will give way to phrases, if half of the pairs of words become phrases (as
     measured; see `guess_floor`)."""
-    worths = counts * (recipe.fixed_price or 1.0)
+    worths = worths_of(counts, recipe)
     count = count_that_fills(room, table, 2, recipe.min_count, worths)
     parity = int((worths >= count).sum())
     if recipe.fixed_price is not None:
@@ -48,13 +54,13 @@ def expected_crossover(
 
 
 def _expected_phrases(table: _core.WordTable, least: int) -> NDArray[np.int64]:
-    """About the counts of the phrases seen `least` times, in falling order: those from one power of
-    two to the next count 1.4 times the lower one."""
-    powers, numbers = [least], [table.pairs.at_least(least) // 2]
+    """About the counts of the phrases seen `least` times, in falling order. `least` is doubled step
+    by step, and phrases of one step have 1.4 times its lower count."""
+    steps, numbers = [least], [table.pairs.at_least(least) // 2]
     while numbers[-1]:
-        powers.append(2 * powers[-1])
-        numbers.append(table.pairs.at_least(powers[-1]) // 2 if powers[-1] <= _MOST else 0)
-    each = np.array(powers[:-1], dtype=np.int64) * 7 // 5
+        steps.append(2 * steps[-1])
+        numbers.append(table.pairs.at_least(steps[-1]) // 2 if steps[-1] <= _MOST else 0)
+    each = np.array(steps[:-1], dtype=np.int64) * 7 // 5
     return np.repeat(each, -np.diff(numbers))[::-1]
 
 
@@ -69,9 +75,7 @@ def guess_floor(
     among = 3 * 2 ** max(0.0, recipe.screen.min_pmi if recipe.screen else 0.0)
     if wanted is not None:
         return count_that_fills(words.room - wanted, table, among, least)
-    return count_that_fills(
-        words.room, table, among, least, words.counts * (recipe.fixed_price or 1.0)
-    )
+    return count_that_fills(words.room, table, among, least, worths_of(words.counts, recipe))
 
 
 def count_that_fills(

@@ -31,6 +31,7 @@ from .crossover import (
     guess_floor,
     keep_saving,
     wanted_crossover,
+    worths_of,
 )
 from .merging import SLICE, Learnt, PhraseMerges, lower_floor_until_exact, run_merges
 from .runs import count_runs
@@ -193,7 +194,7 @@ class _PhrasePass:
         recipe asks for a share of the saving. None if the pairs above the floor do not reach that
         far."""
         words, merger, recipe = self._words, merges.merger, self._recipe
-        worths, counts = words.counts * (recipe.fixed_price or 1.0), merger.counts()
+        worths, counts = worths_of(words.counts, recipe), merger.counts()
         reached = 0
         while reached < words.room and merger.run(SLICE):
             counts = merger.counts()

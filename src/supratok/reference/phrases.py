@@ -210,7 +210,7 @@ def expected_crossover(training: list[str], words: Words, recipe: Recipe) -> int
 
 
 def rounded(count: int, least: int) -> int:
-    """1.4 times the last power of two, times `least`, up to a count."""
+    """1.4 times the last double of `least`, or double of that, and so on, up to a count."""
     while least * 2 <= count:
         least *= 2
     return least * 7 // 5
