@@ -49,7 +49,7 @@ def test_the_sample_is_ascii_and_leaves_out_what_training_holds_out(
     assert all(text.isascii() for text in sample.documents)
     assert len(sample.documents) == 300 > len(sample.learnt) > 200
     tokenizer = train(
-        sample.file, script("bound").recipe_of("default", sample, 100), progress=False
+        sample.file, script("bound").recipe_of("balanced", sample, 100), progress=False
     )
     assert tokenizer.vocab_size == BYTES + sample.alphabet + 100
     assert tokenizer.report["trained_on"] == len(sample.learnt)
