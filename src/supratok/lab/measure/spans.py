@@ -23,6 +23,7 @@ from ...learn.words import Kind
 from ...recipe import Boundaries
 
 LONGEST = 64  # characters of a string: `Boundaries.max_bytes`
+_BLOCK = 1 << 18  # occurrences: what the caches of a processor hold
 _SEPARATOR = 0  # between texts; characters are numbered from 1
 
 Integers = NDArray[np.int64]
@@ -185,9 +186,9 @@ class Spans:
         ]
 
     def blocks(self) -> Iterator[slice]:
-        """Parts of the occurrences, so that what is computed from them needs little memory: at
-        least 262,144, and more than there are strings, so that a sum for each string is cheap."""
-        size = max(1 << 18, 2 * self.number)
+        """Parts of the occurrences, so that what is computed from them needs little memory. Each
+        has more occurrences than there are strings, so that a sum for each string is cheap."""
+        size = max(_BLOCK, 2 * self.number)
         return (slice(first, first + size) for first in range(0, len(self.starts), size))
 
     def kept(self, strings: Marks) -> Spans:
