@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from supratok import Recipe
+from supratok.lab.measure import spans
 from supratok.lab.measure.bound import ONE, evaluated, lower_bound
 from supratok.lab.measure.spans import LONGEST, Spans, Text, find_spans
 from supratok.learn.words import may_be_token
@@ -173,6 +174,26 @@ def test_the_bound_is_the_optimum_of_the_relaxation(tokens: int) -> None:
     found = lower_bound(spans, tokens, rounds=1500).tokens
     assert 0.985 * optimum - 1 <= found <= np.ceil(optimum - 1e-6)
     assert found < sum(map(len, PROSE)) - tokens
+
+
+def test_a_bound_in_many_blocks_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = find_spans(Text.within(PROSE * 4, DENSE.boundaries), least=100)
+    whole = lower_bound(found, 3, rounds=200)
+    monkeypatch.setattr(spans, "_BLOCK", 1)
+    assert len(list(found.blocks())) > 3
+    again = evaluated(found, 3, whole.weights)
+    assert (again.tokens, again.margin) == (whole.tokens, whole.margin)
+    assert abs(lower_bound(found, 3, rounds=200).tokens - whole.tokens) <= 1
+
+
+def test_occurrences_of_some_strings() -> None:
+    found = find_spans(Text.of(["abab", "ab ba ba"]), least=0)
+    assert found.strings == [" b", "ab", "ba", " ba"]
+    some = found.kept(np.array([False, True, False, True]))
+    assert (some.number, some.strings) == (2, ["ab", " ba"])
+    assert some.starts.tolist() == [0, 2, 5, 7, 10]
+    assert (some.ends - some.starts).tolist() == [2, 2, 2, 3, 3]
+    assert some.string.tolist() == [0, 0, 0, 1, 1]
 
 
 def test_fewer_strings_are_looked_at_but_the_bound_holds() -> None:

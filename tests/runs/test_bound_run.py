@@ -65,7 +65,9 @@ def test_residues(corpus: Path, tmp_path: Path) -> None:
         rare = [figure(cell) for cell in line[2:5]]
         assert rare == sorted(rare, key=lambda value: value or 0)
     assert dense[5] == "0"  # under fewest no token needs another
-    assert bpe[9:] == ["-", "-"] and all(figure(cell) for cell in default[8:])
+    assert bpe[9:] == ["-", "-", "-"] and all(figure(cell) for cell in default[8:11])
+    phrases = [int(number.replace(",", "")) for number in default[11].split(", ")]
+    assert len(phrases) == 3 and min(phrases) > 0 and max(phrases) < SIZE - BYTES
     learnt = SIZE - BYTES
     assert figure(bpe[1]) == learnt
 

@@ -4,15 +4,16 @@
     spans = find_spans(text, least=2)
     spans.strings                            # "ab", " ab", "b ab", ... that are worth more than 2
 
-`bound` needs them: it bounds what any vocabulary of such strings can do. A string is a number here;
-its occurrences are neighbours in `starts` and `ends`. Strings are found length by length: one of
-length n is a pair of one of length n - 1 and a character, and is no more frequent.
+`bound` needs them: it bounds what any vocabulary of such strings can do. A string is a number here.
+Strings are found length by length: one of length n is a pair of one of length n - 1 and a
+character, and is no more frequent. Occurrences stand in the order of the text, nine bytes for each,
+so that tens of megabytes of text fit into memory, and reading them all touches it in order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,11 @@ from ...learn.words import Kind
 from ...recipe import Boundaries
 
 LONGEST = 64  # characters of a string: `Boundaries.max_bytes`
+_BLOCK = 1 << 18  # occurrences: what the caches of a processor hold
 _SEPARATOR = 0  # between texts; characters are numbered from 1
 
 Integers = NDArray[np.int64]
+Places = NDArray[np.int32]
 Marks = NDArray[np.bool_]
 
 
@@ -36,8 +39,8 @@ class Text:
     often the text of this place occurs (words: their count); `open_end` the places that may be the
     last of a string, as a string of words does not end with the space before the next."""
 
-    characters: Integers
-    reach: Integers
+    characters: Places
+    reach: Places
     copies: Integers
     open_end: Marks
 
@@ -46,7 +49,7 @@ class Text:
         """Any string inside a text may be a token. A mapping counts equal texts."""
         characters, copies = _joined(texts)
         reach = np.minimum(_next(characters == _SEPARATOR), np.arange(len(characters)) + LONGEST)
-        return cls(characters, reach, copies, np.ones(len(characters), bool))
+        return cls(characters, reach.astype(np.int32), copies, np.ones(len(characters), bool))
 
     @classmethod
     def within(cls, texts: Sequence[str] | Mapping[str, int], rules: Boundaries) -> Text:
@@ -56,7 +59,8 @@ class Text:
         characters, copies = _joined(texts)
         if (characters > 128).any():
             raise ValueError("the text is not ASCII: the rules of other scripts are not known here")
-        return cls(characters, _reach(characters, rules), copies, _open_end(characters))
+        reach = _reach(characters, rules).astype(np.int32)
+        return cls(characters, reach, copies, _open_end(characters))
 
     @property
     def size(self) -> int:
@@ -64,9 +68,9 @@ class Text:
         return int(self.copies.sum())
 
 
-def _joined(texts: Sequence[str] | Mapping[str, int]) -> tuple[Integers, Integers]:
+def _joined(texts: Sequence[str] | Mapping[str, int]) -> tuple[Places, Integers]:
     joined = "".join(f"{text}\n" for text in texts)
-    characters = np.frombuffer(joined.encode("utf-32-le"), np.uint32).astype(np.int64) + 1
+    characters = np.frombuffer(joined.encode("utf-32-le"), np.uint32).astype(np.int32) + 1
     lengths = np.array([len(text) for text in texts], np.int64)
     counts = list(texts.values()) if isinstance(texts, Mapping) else [1] * len(lengths)
     copies = np.repeat(np.array(counts, np.int64), lengths + 1)
@@ -98,7 +102,7 @@ _NONE = 9  # the kind of a separator
 _KINDS = np.array([_NONE, *(_core.char_class(chr(code))[0] for code in range(128))])
 
 
-def _kinds(characters: Integers) -> tuple[Integers, Marks, Marks]:
+def _kinds(characters: Places) -> tuple[Integers, Marks, Marks]:
     """The kind of each character; which are text; which are the space before a word."""
     kinds = _KINDS[characters]
     kinds[kinds == Kind.NEWLINE] = Kind.SPACE
@@ -107,12 +111,12 @@ def _kinds(characters: Integers) -> tuple[Integers, Marks, Marks]:
     return kinds, text, leading
 
 
-def _open_end(characters: Integers) -> Marks:
+def _open_end(characters: Places) -> Marks:
     """Whether a string of words may end behind a character; see also `find_spans`."""
     return ~_kinds(characters)[2]
 
 
-def _reach(characters: Integers, rules: Boundaries) -> Integers:
+def _reach(characters: Places, rules: Boundaries) -> Integers:
     kinds, text, leading = _kinds(characters)
     here = np.arange(len(kinds))
     # A stretch of words: text, and single spaces before it. Other kinds stay among themselves.
@@ -154,26 +158,25 @@ def _digit_limit(digits: Marks, most: int) -> Integers:
 
 @dataclass(frozen=True)
 class Spans:
-    """The occurrences of strings, string by string: `string` has the number of each occurrence's
-    string, and `copies` how often it counts. `least` and `times`: see `find_spans`."""
+    """The occurrences of strings, in the order of the text: `string` has the number of each
+    occurrence's string. `least` and `times`: see `find_spans`."""
 
     text: Text
     least: int
     times: int
-    starts: Integers
-    ends: Integers
-    string: Integers
-    copies: Integers
+    number: int  # how many different strings there are
+    starts: Places
+    lengths: NDArray[np.uint8]
+    string: Places
 
     @property
-    def number(self) -> int:
-        """How many different strings there are."""
-        return int(self.string[-1]) + 1 if len(self.string) else 0
+    def ends(self) -> Integers:
+        return self.starts.astype(np.int64) + self.lengths
 
     @property
     def strings(self) -> list[str]:
         """The strings, in order of their numbers."""
-        firsts = np.flatnonzero(np.diff(self.string, prepend=-1))
+        _, firsts = np.unique(self.string, return_index=True)
         codes = self.text.characters - 1
         return [
             "".join(map(chr, codes[start:end].tolist()))
@@ -182,13 +185,27 @@ class Spans:
             )
         ]
 
+    def blocks(self) -> Iterator[slice]:
+        """Parts of the occurrences, so that what is computed from them needs little memory. Each
+        has more occurrences than there are strings, so that a sum for each string is cheap."""
+        size = max(_BLOCK, 2 * self.number)
+        return (slice(first, first + size) for first in range(0, len(self.starts), size))
+
+    def kept(self, strings: Marks) -> Spans:
+        """The marked strings alone, numbered anew."""
+        kept, number = strings[self.string], np.cumsum(strings, dtype=np.int32) - 1
+        return replace(
+            self, number=int(strings.sum()), starts=self.starts[kept], lengths=self.lengths[kept],
+            string=number[self.string[kept]],
+        )  # fmt: skip
+
 
 def find_spans(text: Text, least: int, times: int = 2) -> Spans:
     """All strings of two or more characters that occur so many `times` (1 or 2) and could save more
     than `least` tokens: c occurrences of n characters save at most c * (n - 1)."""
     places = np.flatnonzero(text.reach > np.arange(len(text.reach)) + 1)
-    known = text.characters[places]
-    found: list[tuple[Integers, Integers, Integers]] = []
+    known = text.characters[places].astype(np.int64)
+    found: list[_Level] = []
     numbers = 0
     for length in range(2, LONGEST + 1):
         inside = text.reach[places] >= places + length
@@ -201,11 +218,17 @@ def find_spans(text: Text, least: int, times: int = 2) -> Spans:
         worth = (count * (length - 1) > least) & (count >= times) & _may_end(text, places, length)
         if worth.any():
             _, string = np.unique(same[worth], return_inverse=True)
-            found.append((places[worth], places[worth] + length, string + numbers))
+            found.append(
+                (places[worth].astype(np.int32), length, string.astype(np.int32) + numbers)
+            )
             numbers += int(string.max()) + 1
         alive = (count >= times) & (count * (LONGEST - 1) > least)
         places, known = places[alive], same[alive]
-    return Spans(text, least, times, *_ordered(text, found))
+    return Spans(text, least, times, numbers, *_ordered(found))
+
+
+# Strings of one length: where they occur, the length, their numbers.
+_Level = tuple[Places, int, Places]
 
 
 def _may_end(text: Text, places: Integers, length: int) -> Marks:
@@ -214,15 +237,16 @@ def _may_end(text: Text, places: Integers, length: int) -> Marks:
     return np.asarray(text.open_end[places + length - 1] | whitespace)
 
 
-def _blank(characters: Integers) -> Marks:
+def _blank(characters: Places) -> Marks:
     return np.isin(characters, [ord(char) + 1 for char in " \n\v\f\r"])
 
 
 def _ordered(
-    text: Text, found: list[tuple[Integers, Integers, Integers]]
-) -> tuple[Integers, Integers, Integers, Integers]:
-    empty = np.zeros(0, np.int64)
-    columns = [np.concatenate([empty, *(part[at] for part in found)]) for at in range(3)]
-    order = np.argsort(columns[2], kind="stable")
-    starts, ends, string = (column[order] for column in columns)
-    return starts, ends, string, text.copies[starts]
+    found: list[_Level],
+) -> tuple[Places, NDArray[np.uint8], Places]:
+    """By place; at the same place the shorter string first."""
+    starts = np.concatenate([np.zeros(0, np.int32), *(level[0] for level in found)])
+    lengths = [np.zeros(0, np.uint8), *(np.full(len(at), n, np.uint8) for at, n, _ in found)]
+    strings = np.concatenate([np.zeros(0, np.int32), *(level[2] for level in found)])
+    order = np.argsort(starts, kind="stable")
+    return starts[order], np.concatenate(lengths)[order], strings[order]
