@@ -247,6 +247,9 @@ class Models:
         """The figures on the texts of --tests. Without it: on all, as encoded."""
         texts = self.texts.tests
         wanted = self.args.tests or list(texts)
+        unknown = [name for name in wanted if name.removesuffix(WORDS_ONLY) not in texts]
+        if unknown:
+            raise SystemExit(f"--tests {unknown[0]!r}: choose among {', '.join(texts)}")
         whole = {name: texts[name] for name in wanted if not name.endswith(WORDS_ONLY)}
         words = {
             name: texts[name.removesuffix(WORDS_ONLY)]

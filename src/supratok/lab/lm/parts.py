@@ -96,11 +96,10 @@ class Splitting:
 
     def share_at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """The probability for tokens at these places of the stream."""
-        if self.until is None:
-            falling = np.full(len(places), self.share)
-        else:
+        falling: NDArray[np.float64] = np.full(len(places), self.share)
+        if self.until is not None:
             falling = self.share * np.maximum(0.0, 1.0 - places / self.until)
-        return np.maximum(falling, np.where(places >= self.since, self.rest, 0.0))
+        return np.where(places < self.since, falling, np.maximum(falling, self.rest))
 
     def longer(self, documents: Iterable[Ids], budget: int) -> float:
         """The expected number of tokens that splitting adds to one round of the documents, in a

@@ -23,8 +23,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 # WikiText-103 puts a space around every mark, and at both ends of a line.
 _NATURAL = [
     (re.compile(r" @([-,.])@ "), r"\1"),
-    (re.compile(r" ([,.;:!?%)\]}]|\.\.\.)(?!\S)"), r"\1"),
     (re.compile(r'(?<!\S)" ([^"\n]*) "(?!\S)'), r'"\1"'),
+    (re.compile(r' ([,.;:!?%)\]}]|\.\.\.)(?=["\s]|$)'), r"\1"),
     (re.compile(r"(?<=[(\[{$£€]) "), ""),
     (re.compile(r" (n't|'(?:s|re|ve|ll|d|m))(?!\w)"), r"\1"),
     (re.compile(r"(?<=s) '(?= )"), "'"),
