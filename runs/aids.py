@@ -18,7 +18,7 @@ from lm_tables import against, bits, difference_cell, known_tests, mean_against,
 from rows import Figures, claim, command, write_table
 from supratok.lab.report.tables import NOTHING, Table
 
-SIZE, SHAPE, RATE, BUDGET = 8_000, (3, 128), 2e-3, 1_000_000
+SIZE, SHAPE, RATE, BUDGET = 8_000, (3, 128), 2e-3, 500_000
 TODAY = f"price 1.5 + {BEST_AID}"
 ROWS = [
     BPE, TODAY, *(f"price 1.5 + {aid}" for aid in MORE_AIDS), f"price 10 + {BEST_AID}",
