@@ -6,7 +6,7 @@ model use what it knows about the words:
 - **Splitting** (superword dropout): the model sometimes reads a phrase as its words. So it sees the
   words too, and learns that both mean the same. Splitting should fade: a model that must expect
   split phrases to the end reserves probability for text that the tokenizer never writes. A `rest`
-  that never fades, or comes back at the end, is there to be tried.
+  that never fades, or comes back at the end, did not help where we tried it.
 - **Starting** from the words: the embedding of a phrase starts as the mean of its words'.
 - **Sharing** with the words: throughout training the embedding of a phrase is the mean of its
   words' embeddings plus a row of its own, so its phrases learn with every word. After training the
