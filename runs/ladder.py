@@ -85,7 +85,7 @@ def main(arguments: list[str] | None = None) -> None:
     ladder = [one for budget in args.budgets for one in rung(budget)]
     found = models.rows_of([*ladder, *shapes])
     equal = models.rows_of(same_text(last, found))
-    tests = known_tests(TESTS, [*found.values(), *equal.values()])
+    tests = known_tests(args.tests or TESTS, [*found.values(), *equal.values()])
     head = HEAD + [
         cell for test in tests for cell in (f"{test} bits/character", f"over {BPE}")
     ]  # fmt: skip

@@ -18,14 +18,13 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import zstandard
 
-from lm_jobs import RECIPES, Job, row_name, settings
+from lm_jobs import RECIPES, Job, row_name, setting_key, settings
 from rows import ENGLISH, Figures, Rows, first_documents, located
 from supratok import train
 from supratok.common.files import whole_file
@@ -33,7 +32,7 @@ from supratok.corpus import open_corpus
 from supratok.corpus.split import digest, is_for_measuring, is_held_out
 from supratok.formats.peer import open_any
 from supratok.lab.baselines import BASELINES, Documents, trained
-from supratok.lab.lm.coder import Coder, Ids
+from supratok.lab.lm.coder import Coder, Ids, without_phrases
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import figures, learn
 from supratok.lab.lm.parts import Splitting, phrase_parts
@@ -42,8 +41,10 @@ from supratok.lab.lm.tasks import json_lines
 from supratok.lab.lm.training import REVISION
 from supratok.lab.lm.validation import device_of
 from supratok.lab.measure.figures import articles
-from supratok.lab.measure.texts import read_text
+from supratok.lab.measure.texts import natural_spelling, read_text
 
+VALIDATION = "WikiText-103 validation"
+WORDS_ONLY = ", words only"  # after the name of a text: encoded without phrases
 _CHARACTERS = 1_500_000  # of each half of the held-out documents
 More = Callable[[Any, Coder, str], Figures]  # further measures of a model, on a device
 
@@ -70,12 +71,14 @@ class Texts:
             code = digest(text)
             (halves[is_for_measuring(code)] if is_held_out(code) else self.learn).append(text)
         known = Documents(texts).facts
+        validation = articles(read_text(wikitext / "wiki.valid.raw"))
         self.facts: Figures = {name: known[name] for name in ("sha256", "documents")}
         self.characters = sum(map(len, self.learn))
         self.tests = {
             "deciding": _first(halves[False]),
             "held out": _first(halves[True]),
-            "WikiText-103 validation": articles(read_text(wikitext / "wiki.valid.raw")),
+            VALIDATION: validation,
+            f"{VALIDATION}, natural spelling": [natural_spelling(text) for text in validation],
             "WikiText-103 test": articles(read_text(wikitext / "wiki.test.raw")),
             **_other_tests(wikitext.parent),
         }
@@ -206,7 +209,7 @@ class Models:
             "code": f"lm {REVISION}",  # the same on every machine
             "tokenizer": [name, size, self.file(name, size).name],
             "corpus": self.texts.facts,
-            "setting": asdict(setting),
+            "setting": setting_key(setting),
             "more": more.__name__ if more else "",
         }
 
@@ -234,11 +237,28 @@ class Models:
             "carbon": meter.spent.carbon,
             "device": _device_name(self.device),
             "curve": trained.curve,
-            "tests": figures(trained.model, coder, self.texts.tests, self.device),
+            "tests": self._measured(trained.model, coder),
         }
         if more is not None:
             found.update(more(trained.model, coder, self.device))
         return found
+
+    def _measured(self, model: Any, coder: Coder) -> Figures:
+        """The figures on the texts of --tests. Without it: on all, as encoded."""
+        texts = self.texts.tests
+        wanted = self.args.tests or list(texts)
+        unknown = [name for name in wanted if name.removesuffix(WORDS_ONLY) not in texts]
+        if unknown:
+            raise SystemExit(f"--tests {unknown[0]!r}: choose among {', '.join(texts)}")
+        whole = {name: texts[name] for name in wanted if not name.endswith(WORDS_ONLY)}
+        words = {
+            name: texts[name.removesuffix(WORDS_ONLY)]
+            for name in wanted if name.endswith(WORDS_ONLY)
+        }  # fmt: skip
+        return {
+            **figures(model, coder, whole, self.device),
+            **figures(model, without_phrases(coder), words, self.device),
+        }
 
     def density(self, job: Job, row: Figures) -> Callable[[float], float]:
         """Characters per token of the training stream, by the number of tokens read before."""

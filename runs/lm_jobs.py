@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     **OURS,
     "balanced, fewest": lambda size: Recipe.balanced(size, segmentation="fewest"),
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
+    "price 1.5": lambda size: Recipe(vocab_size=size, phrase_price=1.5),
     "price 3": lambda size: Recipe(vocab_size=size, phrase_price=3.0),
     "price 10": lambda size: Recipe(vocab_size=size, phrase_price=10.0),
     "price 30": lambda size: Recipe(vocab_size=size, phrase_price=30.0),
@@ -62,7 +63,17 @@ AIDS: dict[str, dict[str, Any]] = {
     "composed, words first": {"phrases": "composed", "splitting": 1.0, "fading": 0.4},
 }
 BEST_AID = "composed, words first"  # the best by runs/variants.py
-_NO_AID = {"splitting": 0.0, "fading": 0.0, "phrases": "chance"}
+# What runs/aids.py adds to it.
+MORE_AIDS: dict[str, dict[str, Any]] = {
+    f"{BEST_AID}, then 10%": {"rest": 0.1},
+    f"{BEST_AID}, then 30%": {"rest": 0.3},
+    f"{BEST_AID}, 10% at the end": {"rest": 0.1, "rest_from": 0.8},
+    f"{BEST_AID}, own part late": {"own_from": 0.4},
+}
+AIDS |= {name: AIDS[BEST_AID] | changes for name, changes in MORE_AIDS.items()}
+# Fields of a setting that were added later: part of a row's key only where they are used.
+_LATER = {"rest": 0.0, "rest_from": 0.0, "own_from": 0.0}
+_NO_AID = {"splitting": 0.0, "fading": 0.0, "phrases": "chance", **_LATER}
 
 
 def settings(name: str, size: int) -> Figures:
@@ -74,6 +85,12 @@ def settings(name: str, size: int) -> Figures:
     if found["screen"] and not found["screen"]["min_boundary_entropy"]:
         del found["screen"]["min_boundary_entropy"]
     return found
+
+
+def setting_key(setting: Setting) -> Figures:
+    """The fields of a setting, as part of a row's key. Fields that were added later are left out
+    where they are not used, so that rows made before them are found again."""
+    return {name: value for name, value in asdict(setting).items() if _LATER.get(name) != value}
 
 
 # --- Jobs
@@ -133,6 +150,8 @@ def model_options(
     add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
     add("--tokenizers", type=Path, default=Path("build/tokenizers"), help="folder of tokenizers")
     add("--cache", type=Path, default=Path("build/baselines"), help="folder of trained baselines")
+    add("--tests", nargs="+", metavar="TEXT",
+        help="only these texts, such as 'held out' or 'held out, words only'")  # fmt: skip
     add("--prepare", action="store_true", help="train missing tokenizers, but no models")
     add("--finished", action="store_true", help="make the table of finished rows, train nothing")
     add("--save", type=Path, help="folder to save the models to, as GPT-2 for transformers")

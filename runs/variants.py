@@ -12,7 +12,7 @@ figures.
 from __future__ import annotations
 
 from lm import Models
-from lm_jobs import AIDS, BEST_AID, BPE, job, model_options
+from lm_jobs import AIDS, BEST_AID, BPE, MORE_AIDS, job, model_options
 from lm_tables import bits, compared, notes
 from rows import Figures, claim, command, write_table
 from supratok.lab.report import pictures
@@ -23,7 +23,7 @@ OTHER_AID = "composed, split 30% fading"
 ROWS = [
     BPE, "plain", "balanced", "balanced, fewest", "dense", "SuperBPE", "price 3", "price 10",
     "PMI 2", "PMI 4", "300 documents", "boundary 5", "boundary 6.5", "whole words", "careful",
-    *(f"balanced + {aid}" for aid in AIDS),
+    *(f"balanced + {aid}" for aid in AIDS if aid not in MORE_AIDS),
     *(f"{name} + {BEST_AID}" for name in ("balanced, fewest", "boundary 6.5")),
     *(f"{name} + {OTHER_AID}"
       for name in ("balanced, fewest", "SuperBPE", "price 10", "PMI 4", "careful")),

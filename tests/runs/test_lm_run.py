@@ -99,6 +99,28 @@ def test_names_that_fit() -> None:
     assert short("SuperBPE + shared") == "SuperBPE: shared"
 
 
+def test_aids(call: Any) -> None:
+    """Differences from BPE and from today's aids, of two seeds; the texts are those that decide."""
+    today = "price 1.5 + composed, words first"
+    rows = [BPE, today, f"{today}, 10% at the end", f"{today}, own part late"]
+    arguments = ["--budget", "2000", "--seeds", "0", "1", "--only", *rows]
+    table = call("aids", *arguments)["out"]
+    head, lines = table["head"], table["lines"]
+    assert [line[0] for line in lines] == rows
+    assert not any("test" in cell for cell in head)
+    assert head[-3:] == ["held out, words only", f"over {BPE}", "over today's aids"]
+    assert [line[4:6] for line in lines[:1]] == [["-", "-"]]
+    assert lines[1][5] == "-" and lines[2][5].count("%") == 5
+    held, words = head.index("held out"), head.index("held out, words only")
+    assert lines[0][held] == lines[0][words]
+    assert lines[1][held] != lines[1][words]
+
+
+def test_texts_that_do_not_exist_are_refused(call: Any) -> None:
+    with pytest.raises(SystemExit, match="--tests 'held': choose among deciding, held out"):
+        call("ladder", "--budgets", "1000", "--shapes-at", "0", "--only", BPE, "--tests", "held")
+
+
 def test_ladder(call: Any) -> None:
     table = call(
         "ladder", "--budgets", "1000", "2000", "--shapes-at", "0", "--only", BPE, "default"

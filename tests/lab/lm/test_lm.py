@@ -18,7 +18,7 @@ from supratok.formats.runtime import Ours
 from supratok.lab.lm import loss as loss_module
 from supratok.lab.lm import stream as stream_module
 from supratok.lab.lm.bits import bits_per_character, token_nats
-from supratok.lab.lm.coder import Coder, Ids
+from supratok.lab.lm.coder import Coder, Ids, without_phrases
 from supratok.lab.lm.energy import Meter
 from supratok.lab.lm.experiment import Setting, figures, learn, matched
 from supratok.lab.lm.loss import mean_loss, token_losses
@@ -238,6 +238,28 @@ def test_splitting_fades(coder: Coder) -> None:
         Splitting(parts, 0.5, 0)
 
 
+def test_splitting_keeps_a_rest(coder: Coder) -> None:
+    """It falls as before until it is the rest; before `since` there is no rest."""
+    parts = phrase_parts(coder)
+    places = np.arange(100)
+    plain = Splitting(parts, 1.0, 40).share_at(places)
+    assert Splitting(parts, 1.0, 40, 0.3).share_at(places).tolist() == [
+        max(share, 0.3) for share in plain.tolist()
+    ]
+    late = Splitting(parts, 1.0, 40, 0.1, since=80)
+    assert late.share_at(places)[:80].tolist() == plain[:80].tolist()
+    assert late.share_at(places)[80:].tolist() == [0.1] * 20
+    ids = np.tile(np.concatenate(coder.encode_all(TEXTS)), 20)
+    some = Splitting(parts, 1.0, round(len(ids) * 0.4), 0.1, since=round(len(ids) * 0.8))
+    expected = some.longer([ids], len(ids))
+    assert expected == pytest.approx((0.2 + 0.02) * (parts.counts[ids] - 1).sum(), rel=1e-3)
+    assert len(some(ids, 0, np.random.default_rng(0))) - len(ids) == pytest.approx(
+        expected, rel=0.1
+    )
+    with pytest.raises(ValueError, match="rest=2"):
+        Splitting(parts, 0.5, rest=2.0)
+
+
 @pytest.mark.parametrize("composed", [False, True])
 def test_sharing_adds_the_mean_of_the_words(coder: Coder, composed: bool) -> None:
     """Matrices start as the identity, so composing starts as sharing."""
@@ -274,7 +296,40 @@ def test_composing_treats_the_first_word_unlike_the_last(coder: Coder) -> None:
         assert torch.allclose(full[id], expected, atol=1e-5)
 
 
+def test_without_their_own_rows_phrases_are_their_words_alone(coder: Coder) -> None:
+    parts = phrase_parts(coder)
+    sharing = Sharing(parts, 4, composed=True)
+    table = torch.randn(coder.rows, 4, requires_grad=True)
+    phrases = torch.from_numpy(parts.phrases)
+    full = sharing.full(table, own=False)
+    (full * torch.randn(full.shape)).sum().backward()
+    assert torch.allclose(full[phrases], sharing.full(table)[phrases] - table[phrases], atol=1e-6)
+    assert table.grad is not None and not table.grad[phrases].any()
+    words = torch.tensor(sorted({word for id in parts.phrases.tolist() for word in parts.of(id)}))
+    assert table.grad[words].all()
+
+
 # --- Training
+
+
+@pytest.mark.parametrize("own_from", [0.0, 0.5, 1.0])
+def test_own_rows_of_phrases_learn_late(
+    coder: Coder, own_from: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are zeros until then; from the first step on without the option."""
+    parts, moved, full = phrase_parts(coder), [], Sharing.full
+
+    def watched(self: Sharing, table: torch.Tensor, own: bool = True) -> torch.Tensor:
+        moved.append(bool(table[torch.from_numpy(parts.phrases)].any()))
+        return full(self, table, own)
+
+    monkeypatch.setattr(Sharing, "full", watched)
+    plan = Plan(tokens=4 * 16 * 20, batch=4, rate=3e-3)
+    setting = Setting(plan, **TINY, phrases="composed", own_from=own_from)
+    learn(setting, coder, coder.encode_all(TEXTS), "cpu")
+    still = round(20 * own_from) + 1  # the step that moves them has seen zeros
+    assert len(moved) == 21  # 20 steps, and once to fold them
+    assert moved == [False] * still + [True] * (21 - still)
 
 
 def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
@@ -331,7 +386,8 @@ def test_a_run_that_was_stopped_ends_as_it_would_have(
         assert torch.allclose(first, second, atol=1e-6)
     assert [tokens for tokens, _ in again.curve] == [tokens for tokens, _ in whole.curve]
     other = Plan(tokens=8_000, batch=4, rate=3e-3, seed=5)
-    for asked, beside in ((other, sharing()), (plan, Sharing(parts, TINY["width"]))):
+    late = Sharing(parts, TINY["width"], composed=True, late=0.5)
+    for asked, beside in ((other, sharing()), (plan, Sharing(parts, TINY["width"])), (plan, late)):
         with pytest.raises(ValueError, match=f"{CHECKPOINT}: a run of another plan"):
             train_model(model(5), asked, stream, sharing=beside, folder=tmp_path)
 
@@ -363,7 +419,13 @@ def test_a_plan_that_cannot_be_is_refused(wrong: dict[str, int]) -> None:
         Plan(**wrong)
 
 
-@pytest.mark.parametrize("wrong", [{"fading": 1.5}, {"fading": -0.1}, {"phrases": "none"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"fading": 1.5}, {"fading": -0.1}, {"phrases": "none"}, {"rest_from": 2.0},
+        {"own_from": 0.4}, {"rest": 0.1},
+    ],
+)  # fmt: skip
 def test_a_setting_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
     ((name, value),) = wrong.items()
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
@@ -371,6 +433,32 @@ def test_a_setting_that_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
 
 
 # --- Measuring
+
+
+def test_without_phrases_a_coder_writes_the_same_text_in_words(coder: Coder) -> None:
+    words = without_phrases(coder)
+    assert (words.end, words.rows) == (coder.end, coder.rows)
+    phrases = set(phrase_parts(coder).phrases.tolist())
+    for whole, split in zip(coder.encode_all(TEXTS), words.encode_all(TEXTS), strict=True):
+        assert phrases & set(whole.tolist()) and not phrases & set(split.tolist())
+        assert words.peer.decode(split.tolist()) == coder.peer.decode(whole.tolist())
+    other = Coder(Named("another", _Bytes()))
+    assert without_phrases(other) is other
+
+
+class _Bytes:
+    """A tokenizer of another program."""
+
+    name, vocab_size = "bytes", 256
+
+    def encode(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def decode(self, ids: list[int]) -> str:
+        return bytes(ids).decode()
+
+    def token_strings(self, text: str) -> list[str]:
+        return list(text)
 
 
 def test_bits_of_long_texts_are_those_of_a_plain_sum(coder: Coder) -> None:

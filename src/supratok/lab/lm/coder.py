@@ -79,6 +79,22 @@ class Coder:
         return [ids for batch in batches(texts) for ids in self.encode_batch(batch)]
 
 
+class _WordsOnly(Ours):
+    """One of our tokenizers, encoding without phrases."""
+
+    def encode_batch(self, texts: list[str], threads: int | None = None) -> list[NDArray[np.int64]]:
+        return self.tokenizer.encode_batch(texts, threads, words_only=True, numpy=True)
+
+
+def without_phrases(coder: Coder) -> Coder:
+    """The same ids for a model, but no token of several words; only our tokenizers know which
+    those are, so any other stays as it is."""
+    one = bare(coder.peer)
+    if not isinstance(one, Ours):
+        return coder
+    return Coder(_WordsOnly(one.name, one.tokenizer), coder.end_token)
+
+
 def bare(peer: Peer) -> Peer:
     """The tokenizer without the name that `Named` gives it."""
     return bare(peer.peer) if isinstance(peer, Named) else peer

@@ -32,7 +32,7 @@ Protocol = Literal["tokens", "text", "compute"]
 
 @dataclass(frozen=True)
 class Setting:
-    """How to train a model over any tokenizer. The last three fields are training aids: `parts`."""
+    """How to train a model over any tokenizer. The last six fields are training aids: `parts`."""
 
     plan: Plan
     layers: int = 12
@@ -45,12 +45,22 @@ class Setting:
     # How the embeddings of phrases start (chance, mean), or how they are shared with those of words
     # throughout training (shared, composed).
     phrases: Phrases = "chance"
+    # Tried, and off: splitting is never below `rest` once the model has read the share `rest_from`
+    # of the budget; rows of shared phrases of their own learn from the share `own_from` on.
+    rest: float = 0.0
+    rest_from: float = 0.0
+    own_from: float = 0.0
 
     def __post_init__(self) -> None:
         if self.phrases not in get_args(Phrases):
             raise ValueError(f"phrases={self.phrases!r}: choose one of {get_args(Phrases)}")
-        if not 0.0 <= self.fading <= 1.0:
-            raise ValueError(f"fading={self.fading}: a share of the budget, from 0 to 1")
+        for name in ("fading", "rest_from", "own_from"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ValueError(f"{name}={getattr(self, name)}: a share of the budget, 0 to 1")
+        if self.rest and not self.splitting:
+            raise ValueError(f"rest={self.rest}: what remains of splitting; set splitting above 0")
+        if self.own_from and self.phrases not in ("shared", "composed"):
+            raise ValueError(f"own_from={self.own_from}: set phrases to 'shared' or 'composed'")
 
     def __str__(self) -> str:
         return f"{self.layers}L-{self.width}d"
@@ -61,7 +71,8 @@ class Setting:
     def splitter(self, parts: Parts) -> Splitting:
         """Splits the phrases of the stream, where `splitting` is above 0."""
         until = max(1, round(self.plan.tokens * self.fading)) if self.fading else None
-        return Splitting(parts, self.splitting, until)
+        since = round(self.plan.tokens * self.rest_from)
+        return Splitting(parts, self.splitting, until, self.rest, since)
 
 
 def learn(
@@ -79,7 +90,8 @@ def learn(
         parts = phrase_parts(coder)
         splitter = setting.splitter(parts) if setting.splitting else None
         if setting.phrases != "chance":
-            shared = Sharing(parts, setting.width, setting.phrases == "composed").to(device)
+            composed = setting.phrases == "composed"
+            shared = Sharing(parts, setting.width, composed, setting.own_from).to(device)
             shared.start(model.table.data, own=setting.phrases != "mean")
             sharing = shared if setting.phrases != "mean" else None
     stream = Stream(documents, coder.end, plan.seed, splitter)

@@ -5,7 +5,8 @@ model use what it knows about the words:
 
 - **Splitting** (superword dropout): the model sometimes reads a phrase as its words. So it sees the
   words too, and learns that both mean the same. Splitting should fade: a model that must expect
-  split phrases to the end reserves probability for text that the tokenizer never writes.
+  split phrases to the end reserves probability for text that the tokenizer never writes. A `rest`
+  that never fades, or comes back at the end, did not help where we tried it.
 - **Starting** from the words: the embedding of a phrase starts as the mean of its words'.
 - **Sharing** with the words: throughout training the embedding of a phrase is the mean of its
   words' embeddings plus a row of its own, so its phrases learn with every word. After training the
@@ -33,6 +34,7 @@ from torch.nn.functional import embedding
 from ...formats.peer import Spelling
 from .coder import Coder, Ids
 
+_SAMPLES = 10_000  # places of a run, to estimate a mean by
 _BEFORE_WORDS = re.compile(r"(?<=\S)(?=\s)")
 
 
@@ -75,30 +77,38 @@ def phrase_parts(coder: Coder) -> Parts:
 @dataclass(frozen=True)
 class Splitting:
     """Replaces each phrase by its words with the probability `share`. If `until` is given, the
-    probability falls linearly and is 0 from that token of the stream on."""
+    probability falls linearly and is 0 from that token of the stream on; or from the token `since`
+    on never less than `rest`."""
 
     parts: Parts
     share: float
     until: int | None = None
+    rest: float = 0.0
+    since: int = 0
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.share <= 1.0:
             raise ValueError(f"share={self.share}: a probability from 0 to 1")
         if self.until is not None and self.until < 1:
             raise ValueError(f"until={self.until}: a number of tokens above 0, or None")
+        if not 0.0 <= self.rest <= 1.0:
+            raise ValueError(f"rest={self.rest}: a probability from 0 to 1")
 
     def share_at(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         """The probability for tokens at these places of the stream."""
-        if self.until is None:
-            return np.full(len(places), self.share)
-        return self.share * np.maximum(0.0, 1.0 - places / self.until)
+        falling: NDArray[np.float64] = np.full(len(places), self.share)
+        if self.until is not None:
+            falling = self.share * np.maximum(0.0, 1.0 - places / self.until)
+        return np.where(places < self.since, falling, np.maximum(falling, self.rest))
 
     def longer(self, documents: Iterable[Ids], budget: int) -> float:
         """The expected number of tokens that splitting adds to one round of the documents, in a
         run of `budget` tokens. An estimate: `until` counts tokens before splitting, the budget
         counts them after it."""
         mean = self.share
-        if self.until is not None:
+        if self.rest:
+            mean = float(self.share_at(np.linspace(0, budget, _SAMPLES, dtype=np.int64)).mean())
+        elif self.until is not None:
             read = min(self.until, budget)
             mean *= read / budget * (1.0 - read / self.until / 2.0)
         return mean * sum(int((self.parts.counts[ids] - 1).sum()) for ids in documents)
@@ -118,12 +128,14 @@ class Splitting:
 class Sharing(nn.Module):
     """Adds to the embedding of each phrase the mean of its words' embeddings. With `composed`, the
     first, middle and last words pass a matrix each before the mean; the matrices start as identity.
+    The phrases' own rows stay as they are, zeros, for the share `late` of the steps.
 
     Phrases with the same number of parts are computed together, as one small sum.
     """
 
-    def __init__(self, parts: Parts, width: int, composed: bool = False) -> None:
+    def __init__(self, parts: Parts, width: int, composed: bool = False, late: float = 0.0) -> None:
         super().__init__()
+        self.late = late
         self._groups: list[tuple[str, str]] = []
         for count in np.unique(parts.counts[parts.phrases]).tolist():
             ids = parts.phrases[parts.counts[parts.phrases] == count]
@@ -152,12 +164,15 @@ class Sharing(nn.Module):
             total = total + words[:, 1:-1].sum(dim=1) @ self.middle
         return total / words.shape[1]
 
-    def full(self, table: Tensor) -> Tensor:
-        """The table to train with: rows of phrases plus their means. Differentiable."""
+    def full(self, table: Tensor, own: bool = True) -> Tensor:
+        """The table to train with: rows of phrases plus their means. Differentiable; without `own`
+        the rows of phrases are their means alone, and do not learn."""
         if not self._groups:
             return table
         ids, means = zip(*self.means(table), strict=True)
-        return table.index_add(0, torch.cat(ids), torch.cat(means))
+        phrases = torch.cat(ids)
+        rows = table if own else table.index_fill(0, phrases, 0.0)
+        return rows.index_add(0, phrases, torch.cat(means))
 
     @torch.no_grad()
     def start(self, table: Tensor, own: bool) -> None:

@@ -161,7 +161,7 @@ class _Run:
             group["lr"] = self.plan.rate_at(self.step, steps)
         parts = batch.split(self.plan.at_once or len(batch))
         for part in parts:
-            loss = self._loss(part.to(self.device, non_blocking=True)) / len(parts)
+            loss = self._loss(part.to(self.device, non_blocking=True), steps) / len(parts)
             loss.backward()
             self._sum = loss.detach() + (0.0 if self._sum is None else self._sum)
         nn.utils.clip_grad_norm_([*self.model.parameters(), *self._sharing_parameters()], _CLIP)
@@ -170,8 +170,10 @@ class _Run:
         self.step += 1
         self._count += 1
 
-    def _loss(self, ids: Tensor) -> Tensor:
-        table = self.model.table if self.sharing is None else self.sharing.full(self.model.table)
+    def _loss(self, ids: Tensor, steps: int) -> Tensor:
+        table: Tensor = self.model.table
+        if self.sharing is not None:
+            table = self.sharing.full(table, own=self.step >= self.sharing.late * steps)
         with autocast_on(self.device):
             hidden = self.model(ids[:, :-1], table)
         return mean_loss(hidden.to(compute_type(self.device)), table, ids[:, 1:])
@@ -194,6 +196,8 @@ class _Run:
 
     def _asked(self) -> dict[str, Any]:
         sharing = None if self.sharing is None else list(self.sharing.state_dict())
+        if self.sharing is not None and self.sharing.late:
+            sharing = [*self.sharing.state_dict(), f"late {self.sharing.late}"]
         return {
             "plan": asdict(self.plan), "shape": asdict(self.model.shape), "sharing": sharing,
         }  # fmt: skip
