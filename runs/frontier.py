@@ -27,8 +27,10 @@ from supratok.lab.report.tables import NOTHING, Table
 
 BPE, TESTS = "BPE-Bytes-GPT4o", ("held out", "WikiText-103 test", "BBC", "LAMBADA")
 # The price of a phrase, from many phrases to few: one setting of one method.
-PRICES = {"balanced": "price 1.5 (balanced)", "price 3": "price 3", "price 10": "price 10 (as default)",
-          "default": "default", "price 30": "price 30"}  # fmt: skip
+PRICES = {
+    "balanced": "price 1.5 (balanced)", "price 3": "price 3", "price 10": "price 10 (as default)",
+    "default": "default", "price 30": "price 30",
+}  # fmt: skip
 ORDER = [BPE, *PRICES, "boundary 5", "balanced, fewest", "SuperBPE"]
 _NONE = {"splitting": 0.0, "fading": 0.0, "phrases": "chance"}
 _BOTH = {"splitting": 1.0, "fading": 0.4, "phrases": "composed"}

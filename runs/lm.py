@@ -41,7 +41,8 @@ from supratok.lab.lm.tasks import json_lines
 from supratok.lab.lm.training import REVISION
 from supratok.lab.lm.validation import device_of
 from supratok.lab.measure.figures import articles
-from supratok.lab.measure.texts import natural_spelling, read_text
+from supratok.lab.measure.spelling import natural
+from supratok.lab.measure.texts import read_text
 
 VALIDATION = "WikiText-103 validation"
 WORDS_ONLY = ", words only"  # after the name of a text: encoded without phrases
@@ -78,7 +79,7 @@ class Texts:
             "deciding": _first(halves[False]),
             "held out": _first(halves[True]),
             VALIDATION: validation,
-            f"{VALIDATION}, natural spelling": [natural_spelling(text) for text in validation],
+            f"{VALIDATION}, natural spelling": [natural(text) for text in validation],
             "WikiText-103 test": articles(read_text(wikitext / "wiki.test.raw")),
             **_other_tests(wikitext.parent),
         }

@@ -43,7 +43,6 @@ from supratok.lab.measure.figures import (
     unused,
     variation,
 )
-from supratok.lab.measure.texts import natural_spelling
 from texts import HOSTILE, any_text
 
 TEXTS = [*documents(seed=9)[:20], "naïve 日本 😀.\n\n  It is not.", ""]
@@ -417,23 +416,6 @@ def test_articles_of_wikitext(end: str) -> None:
     found = articles(text)
     assert "".join(found) == text
     assert [part.split(end)[0] for part in found] == ["", " = One = ", " = Two , a = b = "]
-
-
-@pytest.mark.parametrize(
-    ("spelled", "natural"),
-    [
-        (" = Title = \n", "= Title =\n"),
-        (" It 's 1 @,@ 000 @.@ 5 ( or so ) . \n", "It's 1,000.5 (or so).\n"),
-        (" red @-@ tipped ; they did n't", "red-tipped; they didn't"),
-        (' the " crusher " , and " cutters . " Two ', 'the "crusher", and "cutters." Two'),
-        (" the lobsters ' $ 5 : 20 % ! ", "the lobsters' $5: 20%!"),
-        ("5 – 6 kg", "5 – 6 kg"),
-        ("", ""),
-    ],
-)  # fmt: skip
-def test_the_natural_spelling_of_wikitext(spelled: str, natural: str) -> None:
-    assert natural_spelling(spelled) == natural
-    assert natural_spelling(natural) == natural
 
 
 # --- Time and memory

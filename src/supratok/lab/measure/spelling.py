@@ -13,13 +13,23 @@ import re
 import unicodedata
 
 _INSIDE = re.compile(r" @([-,.])@ ")
-_BEFORE = re.compile(r" (?=(?:[,.;:!?%)\]}]|'(?:s|t|re|ve|ll|d|m)\b))")
-_BEHIND = re.compile(r"(?<=[(\[{$£]) ")
+_NATURAL = [
+    (_INSIDE, r"\1"),
+    (re.compile(r'(?<!\S)" ([^"\n]*) "(?!\S)'), r'"\1"'),
+    (re.compile(r' ([,.;:!?%)\]}]|\.\.\.)(?=["\s]|$)'), r"\1"),
+    (re.compile(r"(?<=[(\[{$£€]) "), ""),
+    (re.compile(r" (n't|'(?:s|re|ve|ll|d|m))(?!\w)"), r"\1"),
+    (re.compile(r"(?<=s) '(?= )"), "'"),
+    (re.compile(r"^ | +$", re.MULTILINE), ""),
+]
 
 
 def natural(text: str) -> str:
-    """As people write it. What is ambiguous stays: single quotes, dashes, the marks of headings."""
-    return "\n".join(map(_natural_line, joined_inside(text).split("\n")))
+    """As people write it: "it 's 1 @,@ 000 ( or so ) ." becomes "it's 1,000 (or so).". Nearly: a
+    mark's own place is gone from the file, so some guesses are wrong."""
+    for pattern, instead in _NATURAL:
+        text = pattern.sub(instead, text)
+    return text
 
 
 def joined_inside(text: str) -> str:
@@ -31,17 +41,3 @@ def without_line_ends(text: str) -> str:
     """As SentencePiece normalises by default, which loses them: each row of whitespace, newlines
     included, is one space; NFKC."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
-
-
-def _natural_line(line: str) -> str:
-    return _BEHIND.sub("", _BEFORE.sub("", _closed_quotes(line.strip(" "))))
-
-
-def _closed_quotes(line: str) -> str:
-    """Of the quotes of a line every other one opens."""
-    parts = line.split('"')
-    for place in range(1, len(parts), 2):
-        parts[place] = parts[place].removeprefix(" ")
-        if place + 1 < len(parts):
-            parts[place] = parts[place].removesuffix(" ")
-    return '"'.join(parts)
