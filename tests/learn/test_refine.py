@@ -11,8 +11,8 @@ import pytest
 from supratok import Boundaries, Recipe, Token, Tokenizer, train
 from supratok.common import _core
 from supratok.learn.prune import HeldOutText
-from supratok.learn.refine import Texts, find_leaves, refine
-from supratok.learn.words import may_be_token
+from supratok.learn.refine import Texts, find_leaves, phrase_price_of, refine
+from supratok.learn.words import are_words, may_be_token
 from supratok.readings import Reading, Room
 from supratok.recipe import Scripts
 from texts import corpus, prose
@@ -151,3 +151,32 @@ def test_a_swap_asks_the_rules_that_training_asks() -> None:
     assert not may_be_token(" end. The", blind, ())
     assert not may_be_token(" end: the", blind, ())
     assert not may_be_token(" of 12", replace(blind, scripts=Scripts()), ())
+
+
+def test_refinement_leaves_out_what_the_saving_left_out() -> None:
+    """Phrases must be worth as many words as at the crossover; with a fixed price, one."""
+    documents, recipe = prose(5, 2000), Recipe(vocab_size=900, saving=0.5)
+    tokenizer = train(documents, recipe, threads=1, progress=False)
+    tokens, text = list(tokenizer.vocabulary), texts(5)
+    price = phrase_price_of(tokens, recipe)
+    assert price > 5
+
+    def phrases(found: list[Token]) -> int:
+        return sum(not one for one in are_words([token.text for token in found], recipe))
+
+    kept, all_of_it = (
+        phrases(refine(tokens, by, 2, text)[0]) for by in (recipe, replace(recipe, saving=1.0))
+    )
+    assert phrases(tokens) <= kept < all_of_it
+
+
+def test_the_price_of_a_phrase_by_the_rarest_tokens() -> None:
+    tokens = [
+        Token("a", 9, "alphabet"), Token("ab", 30, "traditional"), Token("b c", 99, "multiword"),
+        Token("c", 2, "refined"), Token("cd", 20, "traditional"), Token("d e", 60, "multiword"),
+    ]  # fmt: skip
+    assert phrase_price_of(tokens, Recipe()) == 3.0
+    assert phrase_price_of(tokens[::-1], Recipe(saving=1.0)) == 1.0
+    assert phrase_price_of(tokens, Recipe.balanced()) == 1.0
+    assert phrase_price_of(tokens, Recipe(crossover=0.5)) == 1.0
+    assert phrase_price_of(tokens[:2], Recipe()) == float("inf")  # no phrase was wanted

@@ -10,7 +10,9 @@ swaps save tokens on held-out text:
 With a target (learn/target.py) its pairs are candidates too, and its uses weigh in each swap.
 
 Under `fewest` any learnt token may go. Under `merges` only a leaf may: a token that no other is
-made of; and a new token goes to the end of the list, so that no earlier token changes.
+made of; and a new token goes to the end of the list, so that no earlier token changes. There, if
+the recipe asks for a share of the saving (`saving`), a phrase must save as many times what a word
+saves as it did at the crossover: refinement does not bring back what the recipe left out.
 
 Invariants, after each round: the number of tokens and the alphabet stay; each token encodes to
 itself; under `merges` only leaves went. The rounds end when one accepts nothing, or saves no tokens
@@ -33,7 +35,7 @@ from ..recipe import Recipe
 from ..tokenizer import Token, alphabet_size, encoder_of_tokens
 from .prune import HELD_OUT_WEIGHT, HeldOutText, prune
 from .screen import Read
-from .words import may_be_token
+from .words import are_words, may_be_token
 
 # Choice: ignore pairs rarer than the uses of the weakest tokens (this share of them).
 _WEAKEST = 0.02
@@ -201,22 +203,46 @@ def _swap_leaves(
     """Under `merges`: the most frequent pair takes the place of the least used leaf, the next pair
     that of the next leaf, while it saves more; except pairs that do not encode to themselves."""
     encoder = _encoder(tokens, recipe)
-    worth = texts.held_out.worth(encoder, found.uses)
+    price = phrase_price_of(tokens, recipe)
+    worth = texts.held_out.worth(encoder, found.uses) / _prices(
+        [token.text for token in tokens], price, recipe
+    )
+    joins = list(found.joins)
+    prices = dict(zip(joins, _prices(joins, price, recipe).tolist(), strict=True))
+    value = {text: found.worth[text] / prices[text] for text in joins}
     leaves = iter(sorted(find_leaves(encoder, tokens), key=lambda place: (worth[place], -place)))
     gone: set[int] = set()
     needed: set[int] = set()
     taken: list[Token] = []
-    for text, count in found.joins.items():
+    for text in sorted(joins, key=lambda text: -value[text]):
         left, right = found.parts[text]
         if left in gone or right in gone:
             continue
         needed |= {left, right}
         leaf = next((place for place in leaves if place not in needed), None)
-        if leaf is None or found.worth[text] <= worth[leaf]:
+        if leaf is None or value[text] <= worth[leaf]:
             break
         gone.add(leaf)
-        taken.append(Token(text, count, "refined"))
+        taken.append(Token(text, found.joins[text], "refined"))
     return _settle(tokens, gone, taken, recipe)
+
+
+def phrase_price_of(tokens: list[Token], recipe: Recipe) -> float:
+    """How many times what a word saves a phrase must save, by the rarest of both; 1 if the recipe
+    does not ask for a share of the saving."""
+    if recipe.fixed_price is not None or recipe.crossover is not None:
+        return 1.0
+    rarest = {born: _rarest(tokens, born) for born in ("traditional", "multiword")}
+    return max(1.0, rarest["multiword"] / max(1.0, rarest["traditional"]))
+
+
+def _rarest(tokens: list[Token], born: str) -> float:
+    return min((float(token.count) for token in tokens if token.born == born), default=np.inf)
+
+
+def _prices(texts: list[str], price: float, recipe: Recipe) -> NDArray[np.float64]:
+    """The price of a phrase, and 1 for a word or a piece of one."""
+    return np.where(are_words(texts, recipe), 1.0, price)
 
 
 def _settle(
