@@ -195,6 +195,12 @@ def test_a_page_is_never_written_over_what_is_read(folder: Path) -> None:
 def test_the_nearest_preset() -> None:
     assert nearest(Recipe.dense(50_000)) == ("dense", [])
     assert nearest(Recipe(vocab_size=900)) == ("default", [])
+    assert nearest(Recipe.balanced(900)) == ("balanced", [])
+    dearer = nearest(Recipe(vocab_size=900, phrase_price=3.0))
+    assert dearer == ("balanced", [Change("phrase_price", "1.5", "3")])
+    assert nearest(Recipe(vocab_size=900, saving=0.5)) == (
+        "default", [Change("saving", "0.75", "0.5")],
+    )  # fmt: skip
     changed = Recipe.dense(50_000, refine=0, min_count=5)
     assert nearest(changed) == (
         "dense",

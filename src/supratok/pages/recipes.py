@@ -48,7 +48,12 @@ def listed(recipe: Recipe) -> dict[str, str]:
             found |= {f"{name}.{key}": _text(one) for key, one in value.items()}
         else:
             found[name] = "parity" if name == "crossover" and value is None else _text(value)
-    return found
+    # A recipe says in one of two ways how many phrases to keep.
+    return found | {
+        name: f"by {other}"
+        for name, other in (("saving", "phrase_price"), ("phrase_price", "saving"))
+        if name not in found
+    }
 
 
 def _text(value: Any) -> str:
