@@ -13,6 +13,7 @@ from typing import Any
 from ..tokenizer import Tokenizer
 from .card import Card, mark
 from .facts import held_out_density, ids_by_birth, tokens_by_words
+from .recipes import listed
 
 _RULES = {
     "merges": "joins neighbours, the earliest token of the list first, as BPE does",
@@ -30,7 +31,7 @@ def training(card: Card, lines: Sequence[str] = ()) -> dict[str, Any]:
         "births": _births(tokenizer),
         "words": _words(tokenizer),
         "lines": list(lines),
-        "recipe": _recipe(tokenizer),
+        "recipe": list(listed(tokenizer.recipe).items()),
     }
 
 
@@ -75,22 +76,3 @@ def _words(tokenizer: Tokenizer) -> list[dict[str, Any]]:
         for name, count in counts.items()
         if count
     ]  # fmt: skip
-
-
-def _recipe(tokenizer: Tokenizer) -> list[tuple[str, str]]:
-    """All settings, those of components as "component.name"."""
-    rows: list[tuple[str, str]] = []
-    for name, value in tokenizer.recipe.to_dict().items():
-        if isinstance(value, dict):
-            rows += [(f"{name}.{inner}", _value(setting)) for inner, setting in value.items()]
-        else:
-            rows.append((name, _value(value)))
-    return rows
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if value is None or value in ((), []):
-        return "none"
-    return f"{value:,}" if isinstance(value, int) else str(value)
