@@ -89,23 +89,23 @@ def check_kept(call: Call, monkeypatch: pytest.MonkeyPatch, name: str, *given: o
 
 @pytest.mark.slow
 def test_sweep(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("default", "plain", "SuperBPE", "BPE-Standard")
+    names = ("balanced", "plain", "SuperBPE", "BPE-Standard")
     given = ("--sizes", SIZE, "--cache", tmp_path / "cache", "--only", *names)
     lines = check_kept(call, monkeypatch, "sweep", *given)
     rows = {line[1]: line for line in lines[2:]}
     assert [line[:2] for line in lines[2:]] == [["600", name] for name in names]
-    default, theirs = rows["default"], rows["SuperBPE"]
+    balanced, theirs = rows["balanced"], rows["SuperBPE"]
     for column in (2, 5):  # validation and test
-        ratio = figure(default[column]) / figure(theirs[column]) - 1
-        assert figure(default[column + 1]) == pytest.approx(100 * ratio, abs=0.1)
+        ratio = figure(balanced[column]) / figure(theirs[column]) - 1
+        assert figure(balanced[column + 1]) == pytest.approx(100 * ratio, abs=0.1)
         assert theirs[column + 1] == rows["BPE-Standard"][column + 2] == "-"
-    assert default[2] != default[5]
+    assert balanced[2] != balanced[5]
     assert figure(theirs[2]) > figure(rows["plain"][2])
-    assert rows["plain"][10] == rows["BPE-Standard"][10] == "0.0%" != default[10]
-    assert [rows[name][9][:3] for name in ("default", "BPE-Standard")] == ["yes", "no:"]
+    assert rows["plain"][10] == rows["BPE-Standard"][10] == "0.0%" != balanced[10]
+    assert [rows[name][9][:3] for name in ("balanced", "BPE-Standard")] == ["yes", "no:"]
     table = read(tmp_path / "out")
     assert table.pictures == ["sweep.svg", "sweep-test.svg"] and table.aside == [3]
-    assert table.notes[0].startswith("default ")
+    assert table.notes[0].startswith("balanced ")
     assert "every lossless baseline (SuperBPE)" in table.notes[0]
 
 
@@ -136,7 +136,7 @@ def made_row(folder: Path, name: str, tokens: int, lossy: str = "") -> Row:
 @pytest.mark.slow
 def test_compression(call: Call, tmp_path: Path) -> None:
     crossing = "SP-BPE-CrossBoundary"
-    names = ("default", crossing, "BPE-Standard")
+    names = ("balanced", crossing, "BPE-Standard")
     given = (
         "--first",
         f"{crossing}=100",
@@ -226,7 +226,7 @@ def test_what_the_paper_has_beside_a_row() -> None:
 
 @pytest.mark.slow
 def test_ablation(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    given = ("--sizes", SIZE, "--documents", 300, "--only", "default")
+    given = ("--sizes", SIZE, "--documents", 300, "--only", "balanced")
     lines = check_kept(call, monkeypatch, "ablation", *given)
     changes = [line[1].split(": ")[-1].removeprefix("without ") for line in lines[2:]]
     assert changes == ["-", *script("ablation").COMPONENTS]
@@ -264,11 +264,11 @@ def test_wall_time(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_trade(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("default", "min_pmi 2", "whole_words on")
+    names = ("balanced", "min_pmi 2", "whole_words on")
     lines = check_kept(call, monkeypatch, "trade", "--sizes", SIZE, "--only", *names)
     assert [line[0] for line in lines[2:]] == list(names)
-    default, screened, _ = lines[2:]
-    assert int(default[2]) >= int(screened[2]) > 0
+    balanced, screened, _ = lines[2:]
+    assert int(balanced[2]) >= int(screened[2]) > 0
     with pytest.raises(SystemExit):
         call("trade", "--only", "min_pmi 77")
 
