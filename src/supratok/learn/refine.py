@@ -204,17 +204,15 @@ def _swap_leaves(
     that of the next leaf, while it saves more; except pairs that do not encode to themselves."""
     encoder = _encoder(tokens, recipe)
     price = phrase_price_of(tokens, recipe)
-    worth = texts.held_out.worth(encoder, found.uses) / _prices(
-        [token.text for token in tokens], price, recipe
-    )
-    joins = list(found.joins)
-    prices = dict(zip(joins, _prices(joins, price, recipe).tolist(), strict=True))
-    value = {text: found.worth[text] / prices[text] for text in joins}
+    worth = texts.held_out.worth(encoder, found.uses)
+    worth = worth / _prices([token.text for token in tokens], price, recipe)
+    values = np.array(list(found.worth.values())) / _prices(list(found.worth), price, recipe)
+    value = dict(zip(found.worth, values.tolist(), strict=True))
     leaves = iter(sorted(find_leaves(encoder, tokens), key=lambda place: (worth[place], -place)))
     gone: set[int] = set()
     needed: set[int] = set()
     taken: list[Token] = []
-    for text in sorted(joins, key=lambda text: -value[text]):
+    for text in sorted(value, key=lambda text: -value[text]):
         left, right = found.parts[text]
         if left in gone or right in gone:
             continue
