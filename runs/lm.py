@@ -187,6 +187,7 @@ class Models:
             for job in jobs:
                 self.tokenizer(job.name, job.size)
             raise SystemExit(f"{self.args.tokenizers}: all tokenizers are trained")
+        self._check_tests()  # before hours of training
         wanted = [job for job in jobs if not self.args.finished or self.is_done(job, more)]
         missing = [job for job in wanted if not self.is_done(job, more)]
         found = {}
@@ -244,13 +245,16 @@ class Models:
             found.update(more(trained.model, coder, self.device))
         return found
 
+    def _check_tests(self) -> None:
+        for name in self.args.tests or ():
+            if name.removesuffix(WORDS_ONLY) not in self.texts.tests:
+                known = ", ".join(self.texts.tests)
+                raise SystemExit(f"--tests {name!r}: choose among {known}")
+
     def _measured(self, model: Any, coder: Coder) -> Figures:
         """The figures on the texts of --tests. Without it: on all, as encoded."""
         texts = self.texts.tests
         wanted = self.args.tests or list(texts)
-        unknown = [name for name in wanted if name.removesuffix(WORDS_ONLY) not in texts]
-        if unknown:
-            raise SystemExit(f"--tests {unknown[0]!r}: choose among {', '.join(texts)}")
         whole = {name: texts[name] for name in wanted if not name.endswith(WORDS_ONLY)}
         words = {
             name: texts[name.removesuffix(WORDS_ONLY)]

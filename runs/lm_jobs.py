@@ -34,7 +34,6 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     **OURS,
     "balanced, fewest": lambda size: Recipe.balanced(size, segmentation="fewest"),
     "plain": lambda size: Recipe(vocab_size=size, crossover=1.0),
-    "price 1.5": lambda size: Recipe(vocab_size=size, phrase_price=1.5),
     "price 3": lambda size: Recipe(vocab_size=size, phrase_price=3.0),
     "price 10": lambda size: Recipe(vocab_size=size, phrase_price=10.0),
     "price 30": lambda size: Recipe(vocab_size=size, phrase_price=30.0),

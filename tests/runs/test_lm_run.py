@@ -101,7 +101,7 @@ def test_names_that_fit() -> None:
 
 def test_aids(call: Any) -> None:
     """Differences from BPE and from today's aids, of two seeds; the texts are those that decide."""
-    today = "price 1.5 + composed, words first"
+    today = "balanced + composed, words first"
     rows = [BPE, today, f"{today}, 10% at the end", f"{today}, own part late"]
     arguments = ["--budget", "2000", "--seeds", "0", "1", "--only", *rows]
     table = call("aids", *arguments)["out"]
