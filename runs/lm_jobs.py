@@ -89,7 +89,10 @@ def settings(name: str, size: int) -> Figures:
 def setting_key(setting: Setting) -> Figures:
     """The fields of a setting, as part of a row's key. Fields that were added later are left out
     where they are not used, so that rows made before them are found again."""
-    return {name: value for name, value in asdict(setting).items() if _LATER.get(name) != value}
+    found = {name: value for name, value in asdict(setting).items() if _LATER.get(name) != value}
+    if not found["plan"]["bfloat16"]:
+        del found["plan"]["bfloat16"]
+    return found
 
 
 # --- Jobs
@@ -108,7 +111,8 @@ def job(row: str, args: argparse.Namespace, tokens: int, seed: int) -> Job:
     """The job of a row such as "default + composed, words first"."""
     name, _, aid = row.partition(" + ")
     plan = Plan(
-        tokens=tokens, batch=args.batch, rate=args.rate, warm_up=args.warm_up, seed=seed
+        tokens=tokens, batch=args.batch, rate=args.rate, warm_up=args.warm_up, seed=seed,
+        bfloat16=args.bfloat16,
     )  # fmt: skip
     return Job(name, args.size, Setting(plan, *args.shape, **(AIDS[aid] if aid else {})))
 
@@ -146,6 +150,8 @@ def model_options(
     add("--warm-up", type=float, default=Plan.warm_up, help="share of the steps")
     add("--batch", type=int, default=32, help="windows in a step (default: 32)")
     add("--device", default="auto", help="default: cuda where there is a GPU, otherwise cpu")
+    add("--bfloat16", action="store_true",
+        help="train in bfloat16 on a processor too, as a GPU does")  # fmt: skip
     add("--seeds", type=int, nargs="+", default=None, help="of weights and of the order of texts")
     add("--tokenizers", type=Path, default=Path("build/tokenizers"), help="folder of tokenizers")
     add("--cache", type=Path, default=Path("build/baselines"), help="folder of trained baselines")

@@ -253,3 +253,6 @@ def test_finished_rows_are_found_again(data: Path, tmp_path: Path, monkeypatch: 
         "layers": 12, "width": 768, "context": 1024, "splitting": 1.0, "fading": 0.4,
         "phrases": "composed",
     }  # fmt: skip
+    args.bfloat16 = True
+    narrow = jobs.setting_key(jobs.job(best, args, 100_000_000, 0).setting)
+    assert narrow["plan"] == {**asked["setting"]["plan"], "bfloat16": True}

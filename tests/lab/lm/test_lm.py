@@ -344,6 +344,15 @@ def test_a_model_learns_and_its_bits_fall(coder: Coder) -> None:
     assert trained.curve[-1][1] < trained.curve[0][1]
 
 
+def test_bfloat16_on_a_processor_learns_nearly_the_same(coder: Coder) -> None:
+    coded = coder.encode_all(TEXTS)
+    plans = [Plan(tokens=20_000, batch=8, rate=5e-3, bfloat16=narrow) for narrow in (False, True)]
+    wide, narrow = (learn(Setting(plan, **TINY), coder, coded, "cpu") for plan in plans)  # type: ignore[arg-type]
+    assert wide.curve != narrow.curve
+    assert narrow.curve[-1][1] == pytest.approx(wide.curve[-1][1], rel=0.1)
+    assert all(weight.dtype == torch.float32 for weight in narrow.model.parameters())
+
+
 @pytest.mark.parametrize("phrases", ["mean", "shared", "composed"])
 def test_models_trained_with_aids_end_as_plain_ones(coder: Coder, phrases: str) -> None:
     """Training writes shared embeddings into the table: the model alone gives the figures."""

@@ -1,4 +1,4 @@
-"""Run a model in bfloat16 on a GPU and in float32 elsewhere."""
+"""Run a model in bfloat16 on a GPU, and in float32 elsewhere unless a plan asks for bfloat16."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from torch import Tensor
 from .model import Decoder
 
 
-def compute_type(device: torch.device) -> torch.dtype:
-    """The type that matrices are multiplied in: bfloat16 on a GPU, float32 elsewhere."""
-    return torch.bfloat16 if device.type == "cuda" else torch.float32
+def compute_type(device: torch.device, bfloat16: bool = False) -> torch.dtype:
+    """The type that matrices are multiplied in: bfloat16 on a GPU or if asked, else float32."""
+    return torch.bfloat16 if bfloat16 or device.type == "cuda" else torch.float32
 
 
-def autocast_on(device: torch.device) -> torch.autocast:
-    """Casts to bfloat16 on a GPU, does nothing elsewhere."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
+def autocast_on(device: torch.device, bfloat16: bool = False) -> torch.autocast:
+    """Casts to that type where it is bfloat16, does nothing elsewhere."""
+    narrow = compute_type(device, bfloat16) == torch.bfloat16
+    return torch.autocast(device.type, torch.bfloat16, enabled=narrow)
 
 
 def hidden_states(model: Decoder, ids: Tensor) -> Tensor:
