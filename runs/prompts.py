@@ -12,7 +12,8 @@ HellaSwag and LAMBADA on a folder that `supratok.lab.lm.saving.save_folder` wrot
   context has;
 - nothing: prompt and ending encoded apart; generation from the ids of the prompt.
 
-LAMBADA is right if the text that the model writes begins with the last word. Then the cost: the
+LAMBADA is right if the text that the model writes begins with the last word. Each task stands as a
+whole, then by whether a token crosses the end of the prompt. Then the cost: the
 positions that a model reads for all covers, beyond those of the prompt's ids, and the time to the
 first token beside plain `generate`, on HellaSwag's contexts and on texts cut anywhere. After
 `begin` the first token is known if one crosses the end of the prompt; `generate` adds one more step
@@ -86,8 +87,9 @@ def main(arguments: list[str] | None = None) -> None:
         f" {torch.__version__}; intervals by bootstrap over items, p by McNemar's test",
         command("prompts", arguments),
     ]
-    lines = accuracy_lines("HellaSwag, by characters", *ways.hellaswag(items))
-    lines += accuracy_lines("LAMBADA, greedy", *ways.lambada(pairs))
+    endings = [(item.context, item.endings[item.label]) for item in items]
+    lines = grouped_lines("HellaSwag, by characters", *ways.hellaswag(items), ways.crosses(endings))
+    lines += grouped_lines("LAMBADA, greedy", *ways.lambada(pairs), ways.crosses(pairs))
     table = Table("Accuracy at prompt boundaries", claim(__doc__), ACCURACY, lines, notes)
     write_table(_folder(args.out / "accuracy"), table)
     lines = costs("ours", model, ways.tokenizer, items, args.timed)
@@ -137,6 +139,12 @@ class Ways:
             ]
         bits = _in_bits(self._scores(pairs))
         return {way: np.array(values, dtype=np.bool_) for way, values in right.items()}, bits
+
+    def crosses(self, pairs: Sequence[tuple[str, str]]) -> Right:
+        """Whether a token of both texts together crosses the end of the first."""
+        encode = self.tokenizer.encode
+        found = [encode(one + two) != encode(one) + encode(two) for one, two in pairs]
+        return np.array(found, dtype=np.bool_)
 
     def _scores(self, pairs: Sequence[tuple[str, str]]) -> dict[str, list[float]]:
         """By way: the log-probability of each ending behind its context."""
@@ -252,6 +260,18 @@ def _chosen(items: Sequence[Item], values: Sequence[float]) -> Right:
 
 def _in_bits(found: dict[str, list[float]]) -> Bits:
     return {way: -np.array(values) / math.log(2) for way, values in found.items()}
+
+
+def grouped_lines(task: str, ways: dict[str, Right], bits: Bits, crosses: Right) -> list[list[str]]:
+    """Lines for all items, for those whose right ending begins inside a token, and for the rest.
+    A group of one item has none: there is no interval."""
+    lines = accuracy_lines(task, ways, bits)
+    for name, some in (("a token crosses", crosses), ("no token crosses", ~crosses)):
+        if some.sum() > 1:
+            right = {way: values[some] for way, values in ways.items()}
+            part = {way: values[some] for way, values in bits.items()}
+            lines += accuracy_lines(f"{task}: {name}", right, part)
+    return lines
 
 
 def accuracy_lines(task: str, ways: dict[str, Right], bits: Bits) -> list[list[str]]:

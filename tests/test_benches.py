@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +65,19 @@ def test_a_bar_is_for_the_median() -> None:
     assert row("x", [1.0, 2.9, 9.0], "", (">=", 3.0)).verdict == "FAIL"
     assert row("x", [1.0], "").verdict == ""
     assert "3.000 (1.000 to 9.000); it" in row("x", [1.0, 3.0, 9.0], "it").line()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("c++") is None, reason="no C++ compiler")
+def test_a_stream_beside_encode(setting: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [str(setting.folder / f"{rule}.json") for rule in ("merges", "fewest")]
+    given = ["--corpus", setting.corpus, "--lines", "50", "--turns", "1"]
+    core = str(Path(__file__).parent.parent / "core")
+    module("stream").main([*files, *given, "--before", core])
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert int(re.findall(r"(\d+) lines", head)[0]) >= 50
+    assert [line.split(": ")[0] for line in lines] == [
+        f"{file}, {name} core" for file in files for name in ("this", "before")
+    ]
+    ratios = [float(ratio) for line in lines for ratio in re.findall(r"([\d.]+) times", line)]
+    assert len(ratios) == 4 and min(ratios) > 0

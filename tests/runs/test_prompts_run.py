@@ -25,10 +25,10 @@ from vocabularies import made
 transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.usefixtures("one_thread")
 TEXTS = [f"The cat sat on the mat in New York, {number} times. " * 4 for number in range(60)]
-ITEMS = [
+ITEMS: list[dict[str, Any]] = [
     {"activity_label": "Cats", "ctx": ctx, "endings": ["the mat.", "a dog.", "sat.", "!"],
      "label": 0}
-    for ctx in ("The cat sat on", "The cat sat on the mat.", "It was 3", "The cat")
+    for ctx in ("The cat sat on", "The cat sat on", "The cat sat on the mat.", "It was 3")
 ]  # fmt: skip
 PASSAGES = [{"context": "The cat sat on the", "continuation": "mat"}] * 3
 
@@ -50,14 +50,24 @@ def test_the_tables(tmp_path: Path) -> None:
     script("prompts").main([*given, "--out", str(tmp_path / "out")])
     lines = read(tmp_path / "out" / "accuracy").lines
     ways = ["exact", "one token back", "cut by count", "nothing"]
-    assert [line[1] for line in lines] == ways * 2
-    assert [line[2] for line in lines] == ["4"] * 4 + ["3"] * 4
-    assert [line[3] == "-" for line in lines] == [False] * 6 + [True, False]
-    assert [line[8] == "-" for line in lines] == [False, True, False, False] * 2
     tokenizer = supratok.Tokenizer.load(tmp_path / "m")
+    pairs = [(one["ctx"], " the mat.") for one in ITEMS] + [("The cat sat on the", " mat")]
+    apart = [tokenizer.encode(one) + tokenizer.encode(two) for one, two in pairs]
+    crosses = [
+        tokenizer.encode(one + two) != ids for (one, two), ids in zip(pairs, apart, strict=True)
+    ]
+    assert crosses == [True, True, False, False, False]
+    sizes = [4, 2, 2, 3, 3]  # no token crosses a border of LAMBADA
+    assert [line[1] for line in lines] == ways * 5
+    assert [line[2] for line in lines] == [str(size) for size in sizes for _ in ways]
+    assert [line[0].partition(": ")[2] for line in lines[::4]] == [
+        "", "a token crosses", "no token crosses", "", "no token crosses",
+    ]  # fmt: skip
+    assert [line[3] == "-" for line in lines] == [False] * 12 + [False, False, True, False] * 2
+    assert [line[8] == "-" for line in lines] == [False, True, False, False] * 5
     model = transformers.AutoModelForCausalLM.from_pretrained(tmp_path / "m")
     found = supratok.logprob(model, tokenizer, "The cat sat on the", " mat")
-    assert float(lines[4][8]) == pytest.approx(-found / math.log(2), abs=1e-3)
+    assert float(lines[12][8]) == pytest.approx(-found / math.log(2), abs=1e-3)
     lines = read(tmp_path / "out" / "cost").lines
     assert [line[0] for line in lines] == ["ours", "ours", "SuperBPE, 80k", "SuperBPE, 80k"]
     assert all(float(line[7]) > 0 and float(line[8]) > 0 for line in lines)
