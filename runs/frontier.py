@@ -31,7 +31,9 @@ PRICES = {
     "balanced": "price 1.5 (balanced)", "price 3": "price 3", "price 10": "price 10 (as default)",
     "default": "default", "price 30": "price 30",
 }  # fmt: skip
-ORDER = [BPE, *PRICES, "boundary 5", "balanced, fewest", "SuperBPE"]
+ORDER = [
+    BPE, *PRICES, "boundary 5", "balanced, fewest", "SuperBPE", "SuperBPE-Early", "SuperBPE-Late",
+]  # fmt: skip
 _NONE = {"splitting": 0.0, "fading": 0.0, "phrases": "chance"}
 _BOTH = {"splitting": 1.0, "fading": 0.4, "phrases": "composed"}
 # What the table should have and needs a GPU for.

@@ -364,6 +364,16 @@ def test_superbpe_goes_on_from_any_stage_1(peer: Callable[[str], Trained], tmp_p
     assert superbpe.inherited(100_000) == 78_125 and superbpe.inherited(SIZE) == 346
 
 
+def test_superbpe_at_the_transition_points_of_its_authors(peer: Callable[[str], Trained]) -> None:
+    assert superbpe.inherited(200_000, superbpe.EARLY) == 80_000
+    assert superbpe.inherited(200_000, superbpe.LATE) == 180_000
+    phrases = {}
+    for name in ("SuperBPE-Early", "SuperBPE", "SuperBPE-Late"):
+        model = json.loads(peer(name).path.read_text(encoding="utf-8"))["model"]
+        phrases[name] = sum(words(token) > 1 for token in model["vocab"])
+    assert phrases["SuperBPE-Early"] > phrases["SuperBPE"] > phrases["SuperBPE-Late"] > 0
+
+
 # --- BoundlessBPE ----------------------------------------------------------------------------
 
 

@@ -25,6 +25,7 @@ TOKENIZERS = (
     "dense", "default", "paper", "SuperBPE", "BPE-Standard", "BPE-Bytes-GPT4o",
     "SuperBPE-Documents", "SP-BPE-CrossBoundary", "BoundlessBPE", "WordPiece-BERT",
     "SentencePiece-BPE", "Unigram-SentencePiece", "BPE-Standard-NFD", "balanced",
+    "SuperBPE-Early", "SuperBPE-Late",
 )  # fmt: skip
 
 # What a table or a legend may write around the name of a tokenizer: code marks, `Recipe.dense()` of

@@ -121,7 +121,8 @@ def _sentencepiece(job: Job, settings: Mapping[str, Any]) -> Facts:
 
 
 def _superbpe(job: Job, settings: Mapping[str, Any]) -> Facts:
-    by_line, wanted = settings["by_line"], superbpe.inherited(job.vocab_size)
+    by_line = settings["by_line"]
+    wanted = superbpe.inherited(job.vocab_size, settings["transition"])
     kept: Facts = json.loads(job.shared.read_text()) if job.shared.exists() else {"asked": -1}
     if kept["asked"] < wanted:  # fewer merges are the beginning of more
         began = time.monotonic()
@@ -192,12 +193,19 @@ def _with_sentencepiece(name: str, cost: Cost, note: str = "", **more: object) -
     )
 
 
-def _super(name: str, by_line: bool, note: str, in_paper: bool) -> Baseline:
+def _super(
+    name: str,
+    note: str = "",
+    *,
+    by_line: bool = True,
+    transition: float = superbpe.TRANSITION,
+    in_paper: bool = False,
+) -> Baseline:
     # Choice: the paper is silent on the alphabet. Here it has all 256 bytes (the authors take those
     # of the corpus), so that decoding restores every text. Lines are the authors'.
     settings = {
         "by_line": by_line,
-        "transition": superbpe.TRANSITION,
+        "transition": transition,
         "stage_1": superbpe.STAGE_1,
         "stage_2": superbpe.STAGE_2,
         "most_words": superbpe.MOST_WORDS,
@@ -241,13 +249,14 @@ _ALL = [
         treat_whitespace_as_suffix=False,
         train_extremely_large_corpus=True,
     ),
-    _super("SuperBPE", True, "", True),
+    _super("SuperBPE", in_paper=True),
     _super(
         "SuperBPE-Documents",
-        False,
         "as SuperBPE, but learns from whole documents: its tokens may cross line ends",
-        False,
+        by_line=False,
     ),
+    _super("SuperBPE-Early", "as SuperBPE, with phrases after 40%", transition=superbpe.EARLY),
+    _super("SuperBPE-Late", "as SuperBPE, with phrases after 90%", transition=superbpe.LATE),
     Baseline("BPE-Bytes-GPT4o", {"pattern": O200K}, _byte_bpe, Cost(0.4, 0.05, 6), in_paper=False),
     Baseline(
         "BoundlessBPE",

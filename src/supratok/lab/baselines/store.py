@@ -1,4 +1,4 @@
-"""The baselines of the paper's Appendix C, and three others: trained once, and kept in a cache.
+"""The baselines of the paper's Appendix C, and five others: trained once, and kept in a cache.
 
     peer = trained("SuperBPE", "corpus.jsonl.zst", 100_000, Path("build/baselines"))
     peer.encode("as well as")

@@ -29,6 +29,7 @@ from .merging import END, Learner, Symbols
 from .stock import byte_bpe, splitter, tokenizers
 
 TRANSITION = 0.78125  # Appendix C: the share of the vocabulary that stage 1 fills
+EARLY, LATE = 0.4, 0.9  # two that the authors published: 80,000 and 180,000 of 200,000
 MOST_WORDS = 4
 STAGE_1 = (  # the authors' settings: GPT-4o's pattern without contractions
     rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*"
@@ -39,11 +40,12 @@ STAGE_2 = r"\p{N}{1,3}| ?[^\s\p{L}\p{N}]{2,}[\r\n/]*| +(?!\S)"
 Pair = tuple[str, str]
 
 
-def inherited(vocab_size: int) -> int:
-    """The number of merges that stage 2 takes over from stage 1. Below 1,171 tokens the bytes leave
-    no room for so many; there it is the same share of the room."""
-    merges = int(vocab_size * TRANSITION)
-    return merges if 256 + merges <= vocab_size else int(max(0, vocab_size - 256) * TRANSITION)
+def inherited(vocab_size: int, transition: float = TRANSITION) -> int:
+    """The number of merges that stage 2 takes over from stage 1. In small vocabularies (below 1,171
+    tokens by default) the bytes leave no room for so many; there it is the same share of the
+    room."""
+    merges = int(vocab_size * transition)
+    return merges if 256 + merges <= vocab_size else int(max(0, vocab_size - 256) * transition)
 
 
 def stage_1(texts: Iterable[str], merges: int, by_line: bool = True) -> list[Pair]:
