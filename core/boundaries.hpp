@@ -46,6 +46,7 @@ class Boundaries {
     for (const uint32_t e : suffixes_.order()) anything_[encoder.id_of(256 + e)] = 1;
     LastTokens nothing(encoder, suffixes_);
     note_leads(nothing, anything_);
+    if (!encoder.by_fewest()) note_last_tokens();
   }
   Boundaries(const Boundaries&) = delete;
 
@@ -290,6 +291,24 @@ class Boundaries {
     for (int b = 0; b < 256; ++b) {
       const char byte = static_cast<char>(b);
       mask[id_of_byte(b)] = may_be_outside(table, {&byte, 1});
+    }
+  }
+  // By merges: the last two tokens of each text that an entry begins with.
+  void note_last_tokens() {
+    LastTokens table(encoder_, suffixes_);
+    for (size_t i = 0; i < suffixes_.order().size(); breathe(++i)) {
+      const std::string_view text = entries_.texts[suffixes_.order()[i]];
+      size_t at = suffixes_.shared()[i];
+      while (at < text.size() && !leads_char(text[at])) --at;
+      table.shorten(at);
+      while (at < text.size()) {
+        const size_t size = char_bytes(text[at]);
+        table.add(text.substr(at, size));
+        at += size;
+        const size_t start = table.start(at);
+        suffixes_.set_note(table.state(at), {table.token(at), table.token(start),
+                                             static_cast<uint16_t>(at - start)});
+      }
     }
   }
   bool may_be_neighbours(uint32_t left, uint32_t right) const {

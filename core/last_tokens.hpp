@@ -30,12 +30,18 @@ class LastTokens {
     if (least > places_.size()) places_.resize(std::max(least, 2 * places_.size()));
     for (size_t at = 0; at < chars.size(); breathe(at)) {
       const auto size = static_cast<uint16_t>(char_bytes(chars[at]));
-      Place* here = &places_[size_];
-      for (const size_t end = at + size; at < end; ++at, ++here)
-        here[1] = {.state = suffixes_.next(here->state, chars[at]), .byte = chars[at]};
-      encoder_.by_fewest() ? find_fewest(here, size) : find_neighbour(here, size);
-      size_ += size;
+      add_char(&chars[at], size);
+      at += size;
     }
+  }
+  // The same of one character, if there is room.
+  bool has_room(size_t bytes) const { return size_ + bytes < places_.size(); }
+  [[gnu::always_inline]] void add_char(const char* bytes, uint16_t size) {
+    Place* here = &places_[size_];
+    for (const char* const end = bytes + size; bytes < end; ++bytes, ++here)
+      here[1] = {.state = suffixes_.next(here->state, *bytes), .byte = *bytes};
+    encoder_.by_fewest() ? find_fewest(here, size) : find_neighbour(here, size);
+    size_ += size;
   }
   // Forgets what is behind the first so many bytes.
   void shorten(size_t size) { size_ = size; }
@@ -90,9 +96,16 @@ class LastTokens {
     char byte = 0;      // the last one
   };
 
-  // Find the last token behind a character of so many bytes. No entry joins the longest: the joined
-  // text would be a longer entry. And the character passes if no longer entry does: no test.
+  // Find the last token behind a character of so many bytes. The last two tokens of the state's own
+  // text may be neighbours; so where the text before the last one ends with the other, there is no
+  // test. No entry joins the longest: the joined text would be a longer entry. And the character
+  // passes if no longer entry does.
   void find_neighbour(Place* here, uint16_t char_size) const {
+    const Suffixes::Note note = suffixes_.note(here->state);
+    if (const Place* const before = here - note.bytes; before->token == note.before && note.bytes) {
+      here->token = note.entry, here->count = before->count + 1, here->size = note.bytes;
+      return;
+    }
     const auto longest = suffixes_.longest(here->state);
     for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
       const Place* const before = here - one.bytes;
@@ -107,8 +120,10 @@ class LastTokens {
   }
   void find_fewest(Place* here, uint16_t char_size) const {
     here->count = kNone;
-    for (auto one = suffixes_.longest(here->state); one.entry != kNone;
-         one = suffixes_.shorter_than(one.entry)) {
+    const Suffixes::Note note = suffixes_.note(here->state);
+    auto one =
+        note.bytes ? Suffixes::Ending{note.entry, note.bytes} : suffixes_.longest(here->state);
+    for (; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
       const uint32_t count = here[-one.bytes].count + 1;
       if (count < here->count) here->token = one.entry, here->count = count, here->size = one.bytes;
       if (one.bytes == char_size) return;  // the character itself

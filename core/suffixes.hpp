@@ -62,6 +62,21 @@ class Suffixes {
   // with.
   Ending longest(uint32_t state) const { return longest_[state]; }
   Ending shorter_than(uint32_t entry) const { return shorter_[entry]; }
+  // A note beside what each step reads: an entry that the text of the node ends with, its size, and
+  // what is before it. At first it is the longest. Where it is too long, the size is 0.
+  struct Note {
+    uint32_t entry, before;
+    uint16_t bytes;
+  };
+  Note note(uint32_t state) const {
+    const Node& node = nodes_[state];
+    return {node.entry, node.before, static_cast<uint16_t>(node.bytes)};
+  }
+  void set_note(uint32_t state, Note note) {
+    Node& node = nodes_[state];
+    node.entry = note.entry, node.before = note.before;
+    node.bytes = note.bytes > kMostNoted ? 0 : note.bytes;
+  }
 
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
   const Numbers& order() const { return order_; }
@@ -109,19 +124,24 @@ class Suffixes {
         if (parent != kRoot) nodes_[node].shorter = next(nodes_[parent].shorter, byte);
         sizes_[node] = static_cast<uint16_t>(size + 1);
         longest_[node] = longest_[shorter(node)];
-        if (!trie.ends_at(node)) continue;
-        shorter_[trie.longest_at(node)] = longest_[node];
-        longest_[node] = {trie.longest_at(node), sizes_[node]};
+        if (trie.ends_at(node)) {
+          shorter_[trie.longest_at(node)] = longest_[node];
+          longest_[node] = {trie.longest_at(node), sizes_[node]};
+        }
+        set_note(node, {longest_[node].entry, kNone, longest_[node].bytes});
       }
       std::erase_if(open,
                     [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
     }
   }
 
-  struct Node {     // small: each step waits for one
-    uint32_t link;  // as in the trie
-    uint32_t shorter = kRoot;
+  static constexpr uint32_t kMostNoted = 511;  // bytes
+  struct Node {                                // small: each step waits for one
+    uint32_t link;                             // as in the trie
+    uint32_t shorter : 23 = kRoot, bytes : 9 = 0;
+    uint32_t entry = kNone, before = kNone;
   };
+  static_assert(TrieSlots::kMostNodes <= 1 << 23);
   Numbers order_;
   static constexpr size_t kBlock = 64;
   std::vector<uint16_t> shared_, least_;  // the least of each block

@@ -19,6 +19,18 @@ class TextStream {
   // Appends whole characters. The first so many ids stay; those behind them are new. An exception
   // leaves the stream as it was.
   size_t append(std::string_view text) {
+    if (text.size() == 1 && table_.has_room(1) && settled_ + table_.size() < ids_.size() &&
+        !is_border(text, 0)) {
+      table_.add_char(text.data(), 1);
+      return correct(1);
+    }
+    return append_more(text);
+  }
+  std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  [[gnu::noinline]] size_t append_more(std::string_view text) {
     const size_t known = table_.size();
     try {
       size_t first = 0;
@@ -32,10 +44,6 @@ class TextStream {
       throw;
     }
   }
-  std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
-  size_t bytes() const { return bytes_; }
-
- private:
   bool is_border(std::string_view text, size_t at) const {
     return boundaries_.is_border(at ? text[at - 1] : table_.last_byte(table_.size()), text[at]);
   }
@@ -58,13 +66,13 @@ class TextStream {
     return keep;
   }
 
-  // For the ids of the table and so many more.
+  // For the ids of the table, at most one a byte, and so many more.
   void make_room(size_t more) {
-    const size_t size = settled_ + table_.count(table_.size()) + more;
+    const size_t size = settled_ + table_.size() + more;
     if (size > ids_.size()) ids_.resize(std::max(size, 2 * ids_.size()));
   }
   // Makes the ids those of the table. There is room, so nothing can fail.
-  size_t correct(size_t more) {
+  [[gnu::always_inline]] size_t correct(size_t more) {
     size_t before = end_, now = end_ = table_.size();
     uint32_t* const ids = ids_.data() + settled_;
     count_ = settled_ + table_.count(now);
