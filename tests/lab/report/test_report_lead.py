@@ -38,7 +38,7 @@ def test_letters_of_a_page() -> None:
     """Known tokenizers have theirs; no other tokenizer takes a letter of theirs."""
     known = letters([bench()])
     assert {name: look.letter(place) for name, place in known.items()} == {
-        "BPE-Standard": "E", "dense": "A", "WordPiece-BERT": "J", "my.json": "O", "other.json": "P",
+        "BPE-Standard": "E", "dense": "A", "WordPiece-BERT": "J", "my.json": "Q", "other.json": "R",
     }  # fmt: skip
     assert marked_cells(bench(), known)[3, 1] == 0
     rows = replace(bench(), head=["vocabulary", "row", "C/T", "seconds"])
@@ -56,12 +56,12 @@ def test_a_letter_stands_beside_each_tokenizer() -> None:
         "E\u00a0BPE-Standard",
         "A\u00a0dense",
         "A\u00a0`Recipe.dense()`",
-        "O\u00a0my.json",
+        "Q\u00a0my.json",
     ):
         assert cell in cells
     bars = re.findall(r'>(\w+)</span>&nbsp;<bdi>([^<]*)</bdi></span>\s<span class="track">', text)
     assert bars == [("J", "WordPiece-BERT"), ("A", "dense"), ("E", "BPE-Standard"),
-                    ("A", "`Recipe.dense()`"), ("O", "my.json")]  # fmt: skip
+                    ("A", "`Recipe.dense()`"), ("Q", "my.json")]  # fmt: skip
     used = set(re.findall(r"--own: (#\w+)", text.split("</head>")[1]))
     assert used == {look.colour(place) for place in (0, 4, 9, 14, 15)}
 
