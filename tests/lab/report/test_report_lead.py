@@ -63,7 +63,7 @@ def test_a_letter_stands_beside_each_tokenizer() -> None:
     assert bars == [("J", "WordPiece-BERT"), ("A", "dense"), ("E", "BPE-Standard"),
                     ("A", "`Recipe.dense()`"), ("Q", "my.json")]  # fmt: skip
     used = set(re.findall(r"--own: (#\w+)", text.split("</head>")[1]))
-    assert used == {look.colour(place) for place in (0, 4, 9, 14, 15)}
+    assert used == {look.colour(place) for place in (0, 4, 9, 16, 17)}
 
 
 def test_the_best_figures_come_first() -> None:
