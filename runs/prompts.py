@@ -13,10 +13,10 @@ HellaSwag and LAMBADA on a folder that `supratok.lab.lm.saving.save_folder` wrot
 - nothing: prompt and ending encoded apart; generation from the ids of the prompt.
 
 LAMBADA is right if the text that the model writes begins with the last word. Each task stands as a
-whole, then by whether a token crosses the end of the prompt. Then the cost: the
-positions that a model reads for all covers, beyond those of the prompt's ids, and the time to the
-first token beside plain `generate`, on HellaSwag's contexts and on texts cut anywhere. After
-`begin` the first token is known if one crosses the end of the prompt; `generate` adds one more step
+whole, then by whether a token crosses the end of the prompt. Then the cost: the positions that a
+model reads for all covers, beyond those of the prompt's ids, and the time to the first token beside
+plain `generate`, on HellaSwag's contexts and on texts cut anywhere. After `begin` the first token
+is known if one crosses the end of the prompt; `generate` adds one more step
 in any case. SuperBPE's tokens stand in their order, by our rule and without its pattern, in a
 random model of the same shape.
 """
@@ -142,8 +142,7 @@ class Ways:
 
     def crosses(self, pairs: Sequence[tuple[str, str]]) -> Right:
         """Whether a token of both texts together crosses the end of the first."""
-        encode = self.tokenizer.encode
-        found = [encode(one + two) != encode(one) + encode(two) for one, two in pairs]
+        found = [self.tokenizer.encode_pair(one, two).inside for one, two in pairs]
         return np.array(found, dtype=np.bool_)
 
     def _scores(self, pairs: Sequence[tuple[str, str]]) -> dict[str, list[float]]:
