@@ -16,9 +16,9 @@ LAMBADA is right if the text that the model writes begins with the last word. Ea
 whole, then by whether a token crosses the end of the prompt. Then the cost: the positions that a
 model reads for all covers, beyond those of the prompt's ids, and the time to the first token beside
 plain `generate`, on HellaSwag's contexts and on texts cut anywhere. After `begin` the first token
-is known if one crosses the end of the prompt; `generate` adds one more step
-in any case. SuperBPE's tokens stand in their order, by our rule and without its pattern, in a
-random model of the same shape.
+is known if one crosses the end of the prompt; `generate` adds one more step in any case. SuperBPE's
+tokens stand in their order, by our rule and without its pattern, in a random model of the same
+shape.
 """
 
 from __future__ import annotations
