@@ -174,6 +174,20 @@ def test_a_stream_of_characters_and_of_long_pieces(rule: str) -> None:
         assert ids == one.encode(text) == stream.ids
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_a_stream_of_tokens_longer_than_a_note(rule: str) -> None:
+    """A state notes the last tokens of its text up to 511 bytes."""
+    one = made(["a" * 2**power for power in range(1, 11)], rule, "ab")
+    stream, ids = one.encode_stream(), list[int]()
+    text = "a" * 2_100 + "b" + "a" * 1_030
+    for place, char in enumerate(text, 1):
+        patch = stream.append(char)
+        ids[patch.keep :] = patch.ids
+        if place % 61 == 0 or place == len(text):
+            assert ids == one.encode(text[:place])
+    assert max(len(one.token_text(id)) for id in ids) == 1_024
+
+
 @many
 @given(vocabularies, short_text, short_text)
 def test_pairs(one: Tokenizer, a: str, b: str) -> None:
