@@ -21,6 +21,7 @@ wherever a probability is given a prompt; so only the few ids behind them are ev
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -95,17 +96,26 @@ class Chances:
             self._crossing[key] = ids.to(self._table.device)
         return self._crossing[key]
 
-    def cover(self, cover: Cover) -> float:
-        """That the ids behind the stable ones are those of a cover."""
-        tail = self.prompt.tail(cover)
-        found = sum(float(self.next(tail[:place])[id]) for place, id in enumerate(tail))
-        if cover.rest:
-            found += float(self.next(tail)[self.crossing(cover)].logsumexp(0))
-        return found
+    @functools.cached_property
+    def best(self) -> dict[Ids, int]:
+        """The likeliest id behind each node."""
+        return dict(zip(self._rows, self._table.argmax(1).tolist(), strict=True))
 
-    def total(self, covers: Iterable[Cover]) -> float:
-        """That the text behind the stable ids begins as that of the covers."""
-        return float(torch.tensor(list(map(self.cover, covers)), dtype=torch.float64).logsumexp(0))
+    def covers(self, covers: Sequence[Cover]) -> list[float]:
+        """That the ids behind the stable ones are those of each cover. All are read off at once: a
+        GPU waits for each look from outside."""
+        places = list[tuple[int, int]]()  # rows of the table, and ids
+        ends = []  # what crosses the end of the text
+        for cover in covers:
+            tail = self.prompt.tail(cover)
+            places += [(self._rows[tail[:size]], id) for size, id in enumerate(tail)]
+            if cover.rest:
+                ends.append(self.next(tail)[self.crossing(cover)].logsumexp(0)[None])
+        rows, ids = torch.tensor(places, dtype=torch.long).view(-1, 2).T.to(self._table.device)
+        read = iter(torch.cat([self._table[rows, ids], *ends]).tolist())
+        found = [sum(next(read) for _ in self.prompt.tail(cover)) for cover in covers]
+        return [value + (next(read) if cover.rest else 0.0)
+                for value, cover in zip(found, covers, strict=True)]  # fmt: skip
 
 
 def all_chances(

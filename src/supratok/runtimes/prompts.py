@@ -116,9 +116,7 @@ class _Pick(NamedTuple):
 
 def _begin(chances: Chances, start: list[int], pick: _Pick) -> tuple[Begin, list[int]]:
     prompt = chances.prompt
-    place, share = pick(
-        torch.tensor([chances.cover(cover) for cover in prompt.covers], dtype=torch.float64)
-    )
+    place, share = pick(torch.tensor(chances.covers(prompt.covers), dtype=torch.float64))
     cover = prompt.covers[place]
     ids, text, tail = list(cover.ids), prompt.text, prompt.tail(cover)
     if cover.rest:

@@ -17,7 +17,7 @@ from ..tokenizer import Tokenizer
 from ..tokenizer.boundaries import Cover
 from .chances import Chances, Prompt, all_chances, start_of_text
 from .masks import Masks
-from .reading import Ids
+from .reading import Ids, torch
 
 
 class Score(NamedTuple):
@@ -98,7 +98,7 @@ def scores(
         ]
         read, _ = all_chances(model, wanted, start, masks=masks, context=context)
         for text, mores, chances in zip(some, joined, read, strict=True):
-            asked[text] = {more: _score(chances, covers) for more, covers in mores.items()}
+            asked[text] = dict(zip(mores, _scores(chances, list(mores.values())), strict=True))
     return [asked[prompt][continuation] for prompt, continuation in pairs]  # type: ignore[misc]
 
 
@@ -114,18 +114,29 @@ def _joined(prompt: Prompt, more: str, allow_special: bool) -> list[Cover]:
     return covers
 
 
-def _score(chances: Chances, joined: Sequence[Cover]) -> Score:
-    ratio = chances.total(joined) - chances.total(chances.prompt.covers)
-    return Score(ratio, _is_greedy(chances, joined))
-
-
-def _is_greedy(chances: Chances, joined: Sequence[Cover]) -> bool:
-    """Follow the likeliest ids while they are on the way to the joined text."""
+def _scores(chances: Chances, joined: Sequence[Sequence[Cover]]) -> list[Score]:
+    """Of each continuation, by the covers of the joined text."""
+    groups = [chances.prompt.covers, *joined]
+    each = iter(chances.covers([cover for covers in groups for cover in covers]))
+    whole, *totals = (_total([next(each) for _ in covers]) for covers in groups)
     node = likeliest(chances)
+    return [
+        Score(total - whole, _is_greedy(chances, node, covers))
+        for total, covers in zip(totals, joined, strict=True)
+    ]
+
+
+def _total(chances: list[float]) -> float:
+    """The logarithm of the sum of probabilities."""
+    return float(torch.tensor(chances, dtype=torch.float64).logsumexp(0))
+
+
+def _is_greedy(chances: Chances, node: Ids, joined: Sequence[Cover]) -> bool:
+    """Follow the likeliest ids from a node while they are on the way to the joined text."""
     while not _spells(chances, node, joined):
         if all(chances.prompt.tail(cover)[: len(node)] != node for cover in joined):
             return False
-        node = (*node, int(chances.next(node).argmax()))
+        node = (*node, chances.best[node])
     return True
 
 
@@ -143,7 +154,9 @@ def _spells(chances: Chances, node: Ids, joined: Sequence[Cover]) -> bool:
 def likeliest(chances: Chances) -> Ids:
     """The ids of the likeliest cover of a prompt behind the stable ones, and of the likeliest token
     that crosses its end."""
-    best = max(chances.prompt.covers, key=chances.cover)
+    covers = chances.prompt.covers
+    values = chances.covers(covers)
+    best = covers[values.index(max(values))]
     tail = chances.prompt.tail(best)
     if not best.rest:
         return tail
