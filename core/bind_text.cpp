@@ -41,9 +41,9 @@ void bind_text(nb::module_& m) {
         "The same of each text.");
 
   nb::class_<Joints>(m, "Joints")
-      .def(nb::init<bool, bool, std::string_view, std::string_view, std::string_view,
+      .def(nb::init<bool, bool, bool, std::string_view, std::string_view, std::string_view,
                     std::string_view>(),
-           nb::kw_only(), "by_class"_a = true, "numbers"_a = true, "stops"_a = "",
+           nb::kw_only(), "by_class"_a = true, "numbers"_a = true, "marks"_a = true, "stops"_a = "",
            "spaced_stops"_a = "", "closing"_a = "", "spaced_ends"_a = "",
            "Words that end with a stop do not join the next; see core/joints.hpp.")
       .def(

@@ -11,11 +11,11 @@ class Joints {
  public:
   // A word does not join the next one if it ends with a character of `stops`; nor, where a space
   // follows, if it ends with one of `spaced_stops`. In both cases characters of `closing` may come
-  // after the stop. Nor if a space follows directly on one of `spaced_ends`. Without `numbers`, no
-  // word that holds a number joins any other.
-  Joints(bool by_class, bool numbers, std::string_view stops, std::string_view spaced_stops,
-         std::string_view closing, std::string_view spaced_ends)
-      : by_class_(by_class), numbers_(numbers) {
+  // after the stop. Nor if a space follows directly on one of `spaced_ends`, or, without `marks`,
+  // on any punctuation. Without `numbers`, no word that holds a number joins any other.
+  Joints(bool by_class, bool numbers, bool marks, std::string_view stops,
+         std::string_view spaced_stops, std::string_view closing, std::string_view spaced_ends)
+      : by_class_(by_class), numbers_(numbers), marks_(marks) {
     const auto mark = [&](std::string_view characters, Kind kind) {
       each_char(characters, [&](uint32_t code) {
         if (!(kinds_.count(code) & kind)) kinds_.add(code, kind);
@@ -45,8 +45,10 @@ class Joints {
   uint8_t side_of_last(const Word& word) const {
     if (!joins(word)) return kNone;
     std::string_view text = word.text;
-    int64_t kind = kinds_.count(take_last_char(text));
-    const bool end = kind & kSpacedEnd;
+    const uint32_t code = take_last_char(text);
+    const bool mark = (by_class_ ? word.cls : char_info(code).cls) == CharClass::Punct;
+    int64_t kind = kinds_.count(code);
+    const bool end = kind & kSpacedEnd || (mark && !marks_);
     while (kind & kClosing && !text.empty()) kind = kinds_.count(take_last_char(text));
     if (kind & kStop) return kNone;
     return end || kind & kSpacedStop ? kPlain : kPlain | kSpaced;
@@ -59,7 +61,7 @@ class Joints {
     return by_class_ ? word.cls == CharClass::Number : has_class(word.text, CharClass::Number);
   }
 
-  bool by_class_, numbers_;
+  bool by_class_, numbers_, marks_;
   FlatCounts kinds_;  // by code point, the sum of its kinds
 };
 

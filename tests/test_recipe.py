@@ -249,7 +249,9 @@ RECIPES = st.builds(
     Recipe,
     vocab_size=st.integers(257, 10**9),
     segmentation=st.sampled_from(["merges", "fewest"]),
-    boundaries=st.sampled_from([Boundaries(), Boundaries.careful()]),
+    boundaries=st.sampled_from(
+        [Boundaries(), Boundaries.careful(), Boundaries(cross_punctuation=False)]
+    ),
     curation=st.sampled_from([None, Curation(keep=(0.1, 1e-7, 1 / 3))]),
     seeds=st.sampled_from([None, Seeds()]),
     scripts=st.sampled_from([None, Scripts()]),

@@ -40,6 +40,7 @@ def some_recipe(seed: int) -> Recipe:
             Boundaries(max_words=2, max_bytes=12, max_digits=1, one_script=False),
             Boundaries(whole_words=True),
             Boundaries(whole_words=True, cross_sentence=False, max_digits=2),
+            Boundaries(cross_punctuation=False),
         ]),
         character_coverage=rng.choice([1.0, 0.95]),
         min_count=rng.choice([1, 2, 3]),
@@ -68,6 +69,27 @@ def test_equals_the_reference(seed: int) -> None:
     for text in documents[:10] + corpus(seed + 1000, 10) + HOSTILE[:12]:
         assert tokenizer.encode(text) == reference.encode(text, expected, recipe)
         assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+@pytest.mark.parametrize("segmentation", ["merges", "fewest"])
+def test_no_token_crosses_punctuation_and_a_space(segmentation: Any) -> None:
+    sentences = prose(0)
+    documents = [", and ".join(sentences[first : first + 5]) for first in range(0, 300, 5)]
+    recipes = [
+        Recipe(
+            vocab_size=900, segmentation=segmentation, saving=1.0, screen=None, refine=1,
+            boundaries=Boundaries(cross_punctuation=cross),
+        )
+        for cross in (True, False)
+    ]  # fmt: skip
+    open_, inside = (supratok.train(documents, recipe, progress=False) for recipe in recipes)
+    crossing = re.compile(r"[^\w\s] \S")
+    assert any(map(crossing.search, open_.get_vocab()))
+    assert not any(map(crossing.search, inside.get_vocab()))
+    assert any(" " in token.strip() for token in inside.get_vocab())  # phrases all the same
+    for text in documents[:20]:
+        for end in (place.end() for place in re.finditer(r"[.,;](?= \w)", text)):
+            assert not inside.encode_pair(text[:end], text[end:]).inside
 
 
 @pytest.mark.parametrize("price", [PRICES[0], PRICES[2]])

@@ -51,6 +51,7 @@ class Boundaries:
     max_digits: int = 3  # in a row
     cross_sentence: bool = True  # ". The"
     cross_colon: bool = True  # "note: the"
+    cross_punctuation: bool = True  # any punctuation and a space: ", and", ") of"
     numbers_in_phrases: bool = True  # " of 10"
     one_script: bool = True  # Chinese characters and kana are one script
 
@@ -386,6 +387,8 @@ class Recipe:
         values = dataclasses.asdict(self)
         if not self.target_share:
             del values["target_share"]
+        if self.boundaries.cross_punctuation:
+            del values["boundaries"]["cross_punctuation"]
         del values["phrase_price" if self.phrase_price is None else "saving"]
         return values
 

@@ -79,7 +79,9 @@ def test_blind_words_equal_the_reference(text: str) -> None:
     assert all(_core.split_words(word, by_class=False) == [word] for word in words)
 
 
-@pytest.mark.parametrize("boundaries", [Boundaries.open(), Boundaries.careful()])
+@pytest.mark.parametrize(
+    "boundaries", [Boundaries.open(), Boundaries.careful(), Boundaries(cross_punctuation=False)]
+)
 def test_blind_tokens_keep_the_promises(boundaries: Boundaries) -> None:
     documents = ["He said: the cat, or cat2 in 12345.  No. The\tcats\x01 in日本 12!\nNew"] * 40
     recipe = Recipe(

@@ -91,10 +91,10 @@ def test_the_table_of_characters_says_what_unicode_says() -> None:
     assert {char: words.class_of(char) for char in EVERY} == expected
 
 
-def test_sentences_and_colons_end_at_the_same_characters() -> None:
+@pytest.mark.parametrize("rules", [Boundaries.careful(), Boundaries(cross_punctuation=False)])
+def test_phrases_end_at_the_same_characters(rules: Boundaries) -> None:
     """Every mark as the last of a word, as the last but one, and behind a full stop."""
     marks = [char for char in EVERY if words.class_of(char) == words.PUNCT]
-    rules = Boundaries.careful()
     for by_class in (True, False):
         aware = Scripts() if by_class else None
         joints = readings.joints(Recipe(vocab_size=300, boundaries=rules, scripts=aware))

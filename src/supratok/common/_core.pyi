@@ -56,6 +56,7 @@ class Joints:
         *,
         by_class: bool = True,
         numbers: bool = True,
+        marks: bool = True,
         stops: str = "",
         spaced_stops: str = "",
         closing: str = "",

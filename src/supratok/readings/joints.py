@@ -19,11 +19,13 @@ _CLOSING = "\"')]}’”»」』）"
 
 def joints(recipe: Recipe) -> _core.Joints:
     """Which neighbouring words may share a token: not the last word of a sentence and the first of
-    the next, nor words on both sides of a colon and a space, unless the recipe says so."""
+    the next, nor words on both sides of a colon and a space or of any punctuation and a space,
+    unless the recipe says so."""
     rules = recipe.boundaries
     return _core.Joints(
         by_class=recipe.scripts is not None,
         numbers=rules.numbers_in_phrases,
+        marks=rules.cross_punctuation,
         stops="" if rules.cross_sentence else _STOPS,
         spaced_stops="" if rules.cross_sentence else _SPACED_STOPS,
         closing=_CLOSING,

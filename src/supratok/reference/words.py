@@ -114,6 +114,9 @@ def may_neighbour(left: str, right: str, rules: Boundaries, by_class: bool = Tru
             return False
     if not rules.cross_colon and spaced and left[-1] == ":":
         return False
+    is_mark = (kind_of(left) if by_class else class_of(left[-1])) == PUNCT
+    if not rules.cross_punctuation and spaced and is_mark:
+        return False
     if not rules.cross_sentence and (kind_of(left) == PUNCT or not by_class):
         last = left.rstrip(CLOSING)[-1:]
         if last and (last in STOPS or (spaced and last in STOPS_BEFORE_SPACE)):
