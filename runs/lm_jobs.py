@@ -8,6 +8,7 @@ row_name(one)
 from __future__ import annotations
 
 import argparse
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +30,13 @@ def _screen(**changes: Any) -> Screen:
     return Screen(**{"min_pmi": 0.0, "min_count": 2, "min_documents": 10, **changes})
 
 
+INSIDE = Boundaries(cross_punctuation=False)
+
+
+def _inside(saving: float, size: int) -> Recipe:
+    return Recipe(vocab_size=size, saving=saving, boundaries=INSIDE)
+
+
 # Our tokenizers by name; others have their names in BASELINES.
 RECIPES: dict[str, Callable[[int], Recipe]] = {
     **OURS,
@@ -43,6 +51,11 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     "boundary 5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=5.0)),
     "boundary 6.5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=6.5)),
     "whole words": lambda size: Recipe.balanced(size, boundaries=Boundaries(whole_words=True)),
+    "balanced, not across punctuation": lambda size: Recipe.balanced(size, boundaries=INSIDE),
+    **{
+        f"saving {share}, not across punctuation": functools.partial(_inside, share)
+        for share in (0.75, 0.85, 0.95)
+    },
     "careful": lambda size: Recipe.balanced(size, boundaries=Boundaries.careful()),
     "without curriculum": lambda size: Recipe.balanced(size, curriculum=False),
     "with entropy filtering": lambda size: Recipe.balanced(size, curation=Curation()),

@@ -64,6 +64,7 @@ COST = [
     "plain, ms", "begin, ms", "exact, ms", "times",
 ]  # fmt: skip
 WORD = 10  # tokens to generate for a word
+TABLES = ["accuracy", "cost"]
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -74,6 +75,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--items", type=int, metavar="N", help="the first N items (default: all)")
     parser.add_argument("--timed", type=int, default=200, metavar="N", help="prompts to time (200)")
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--tables", nargs="+", default=TABLES, choices=TABLES)
     parser.add_argument("--batch", type=int, default=16, help="prompts at once (default: 16)")
     args = parser.parse_args(arguments)
     items = hellaswag(located(args.test, HELLASWAG))[: args.items]
@@ -87,16 +89,25 @@ def main(arguments: list[str] | None = None) -> None:
         f" {torch.__version__}; intervals by bootstrap over items, p by McNemar's test",
         command("prompts", arguments),
     ]
+    if "accuracy" in args.tables:
+        lines = accuracies(ways, items, pairs)
+        table = Table("Accuracy at prompt boundaries", claim(__doc__), ACCURACY, lines, notes)
+        write_table(_folder(args.out / "accuracy"), table)
+    if "cost" in args.tables:
+        lines = costs("ours", model, ways.tokenizer, items, args.timed)
+        theirs = superbpe(located(args.superbpe, SUPERBPE))
+        lines += costs("SuperBPE, 80k", random_like(model, theirs), theirs, items, args.timed)
+        table = Table("The cost of exact prompts", claim(__doc__), COST, lines, notes)
+        write_table(_folder(args.out / "cost"), table)
+
+
+def accuracies(
+    ways: Ways, items: Sequence[Item], pairs: Sequence[tuple[str, str]]
+) -> list[list[str]]:
+    """The lines of both tasks."""
     endings = [(item.context, item.endings[item.label]) for item in items]
     lines = grouped_lines("HellaSwag, by characters", *ways.hellaswag(items), ways.crosses(endings))
-    lines += grouped_lines("LAMBADA, greedy", *ways.lambada(pairs), ways.crosses(pairs))
-    table = Table("Accuracy at prompt boundaries", claim(__doc__), ACCURACY, lines, notes)
-    write_table(_folder(args.out / "accuracy"), table)
-    lines = costs("ours", model, ways.tokenizer, items, args.timed)
-    theirs = superbpe(located(args.superbpe, SUPERBPE))
-    lines += costs("SuperBPE, 80k", random_like(model, theirs), theirs, items, args.timed)
-    table = Table("The cost of exact prompts", claim(__doc__), COST, lines, notes)
-    write_table(_folder(args.out / "cost"), table)
+    return lines + grouped_lines("LAMBADA, greedy", *ways.lambada(pairs), ways.crosses(pairs))
 
 
 def _folder(path: Path) -> Path:
