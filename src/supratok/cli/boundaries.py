@@ -204,6 +204,11 @@ def advice(row: Row) -> Iterator[str]:
     if len(best) < len(inside):
         breaks = "; the line break belongs to what follows" if "line ends" in best else ""
         yield f"If you can choose where prompts end, choose {' or '.join(best)}{breaks}."
+    if inside.get("sentence ends"):
+        yield (
+            "Hardly any sentence ends inside a token after training with cross_punctuation = false"
+            " under [boundaries] of the recipe."
+        )
     missed = max(found.missed or 0.0 for found in row.at.values())
     if missed:
         yield f"Going one token back (token healing) fails for up to {missed:.1%} of these cuts."
