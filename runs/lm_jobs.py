@@ -30,11 +30,8 @@ def _screen(**changes: Any) -> Screen:
     return Screen(**{"min_pmi": 0.0, "min_count": 2, "min_documents": 10, **changes})
 
 
-INSIDE = Boundaries(cross_punctuation=False)
-
-
 def _inside(saving: float, size: int) -> Recipe:
-    return Recipe(vocab_size=size, saving=saving, boundaries=INSIDE)
+    return Recipe(vocab_size=size, saving=saving, boundaries=Boundaries.clauses())
 
 
 # Our tokenizers by name; others have their names in BASELINES.
@@ -51,7 +48,9 @@ RECIPES: dict[str, Callable[[int], Recipe]] = {
     "boundary 5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=5.0)),
     "boundary 6.5": lambda size: Recipe.balanced(size, screen=_screen(min_boundary_entropy=6.5)),
     "whole words": lambda size: Recipe.balanced(size, boundaries=Boundaries(whole_words=True)),
-    "balanced, not across punctuation": lambda size: Recipe.balanced(size, boundaries=INSIDE),
+    "balanced, not across punctuation": lambda size: Recipe.balanced(
+        size, boundaries=Boundaries.clauses()
+    ),
     **{
         f"saving {share}, not across punctuation": functools.partial(_inside, share)
         for share in (0.75, 0.85, 0.95)

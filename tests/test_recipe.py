@@ -104,6 +104,7 @@ def test_presets() -> None:
     assert Boundaries() == Boundaries.open()
     careful = Boundaries.careful()
     assert not (careful.cross_sentence or careful.cross_colon or careful.numbers_in_phrases)
+    assert Boundaries.clauses() == Boundaries(cross_punctuation=False)
     assert {name: make(5000) for name, make in PRESETS.items()} == {
         "default": Recipe(vocab_size=5000, saving=0.75),
         "balanced": Recipe(vocab_size=5000, phrase_price=1.5),
@@ -249,9 +250,7 @@ RECIPES = st.builds(
     Recipe,
     vocab_size=st.integers(257, 10**9),
     segmentation=st.sampled_from(["merges", "fewest"]),
-    boundaries=st.sampled_from(
-        [Boundaries(), Boundaries.careful(), Boundaries(cross_punctuation=False)]
-    ),
+    boundaries=st.sampled_from([Boundaries(), Boundaries.careful(), Boundaries.clauses()]),
     curation=st.sampled_from([None, Curation(keep=(0.1, 1e-7, 1 / 3))]),
     seeds=st.sampled_from([None, Seeds()]),
     scripts=st.sampled_from([None, Scripts()]),

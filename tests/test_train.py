@@ -40,7 +40,7 @@ def some_recipe(seed: int) -> Recipe:
             Boundaries(max_words=2, max_bytes=12, max_digits=1, one_script=False),
             Boundaries(whole_words=True),
             Boundaries(whole_words=True, cross_sentence=False, max_digits=2),
-            Boundaries(cross_punctuation=False),
+            Boundaries.clauses(),
         ]),
         character_coverage=rng.choice([1.0, 0.95]),
         min_count=rng.choice([1, 2, 3]),

@@ -71,6 +71,12 @@ class Boundaries:
         dialogues) and contain no numbers."""
         return cls(cross_sentence=False, cross_colon=False, numbers_in_phrases=False)
 
+    @classmethod
+    def clauses(cls) -> Boundaries:
+        """Phrases end at punctuation, so a prompt that ends with a full stop or a comma does not
+        end inside a token. They may contain numbers."""
+        return cls(cross_punctuation=False)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Curation:

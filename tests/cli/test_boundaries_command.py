@@ -134,10 +134,10 @@ def test_advice() -> None:
     assert "20.0% (word ends), 10.0% (sentence ends), 80.0% (any character)." in said
     assert "choose sentence ends." in said and "fails for up to 30.0%" in said
     assert "2.5 on average and at most 6" in said
-    assert "sentence ends inside a token after training with cross_punctuation = false" in said
+    assert "Hardly any sentence ends inside a token" in said and "--boundaries clauses" in said
     said = " ".join(advice(row([0.0, 0.0, 0.0, 0.8])))
     assert "choose word ends or sentence ends or line ends; the line break" in said
-    assert "one token back" not in said and "cross_punctuation" not in said
+    assert "one token back" not in said and "clauses" not in said
     said = " ".join(advice(row([None, None, None, 0.8], exact=False)))
     assert "choose" not in said and "cannot be exact with this tokenizer" in said
     said = " ".join(advice(row([0.0] * 4)))

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from commands import COMMAND, ODD, documents, good, refused, run
-from supratok import Recipe, Tokenizer, train
+from supratok import Boundaries, Recipe, Tokenizer, train
 from supratok.cli.compare import sample_lines
 from supratok.cli.main import VERBS, main
 from supratok.corpus import open_corpus
@@ -48,6 +48,13 @@ def test_train_writes_a_tokenizer_and_says_what_it_learnt(folder: Path, tmp_path
     assert tokenizer.recipe.boundaries.cross_sentence is False
     assert tokenizer.recipe.character_coverage == 0.99
     assert tokenizer.recipe.special_tokens == ("<a>", "<b>")
+
+
+@pytest.mark.parametrize("name", ["open", "careful", "clauses"])
+def test_train_with_boundaries_by_name(folder: Path, tmp_path: Path, name: str) -> None:
+    out = tmp_path / "out.json"
+    good("train", folder / "corpus.txt", "--vocab-size", 450, "--boundaries", name, "--out", out)
+    assert Tokenizer.load(out).recipe.boundaries == getattr(Boundaries, name)()
 
 
 def test_train_with_a_share_of_the_saving(folder: Path, tmp_path: Path) -> None:

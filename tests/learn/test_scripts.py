@@ -80,7 +80,7 @@ def test_blind_words_equal_the_reference(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "boundaries", [Boundaries.open(), Boundaries.careful(), Boundaries(cross_punctuation=False)]
+    "boundaries", [Boundaries.open(), Boundaries.careful(), Boundaries.clauses()]
 )
 def test_blind_tokens_keep_the_promises(boundaries: Boundaries) -> None:
     documents = ["He said: the cat, or cat2 in 12345.  No. The\tcats\x01 in日本 12!\nNew"] * 40

@@ -91,7 +91,7 @@ def test_the_table_of_characters_says_what_unicode_says() -> None:
     assert {char: words.class_of(char) for char in EVERY} == expected
 
 
-@pytest.mark.parametrize("rules", [Boundaries.careful(), Boundaries(cross_punctuation=False)])
+@pytest.mark.parametrize("rules", [Boundaries.careful(), Boundaries.clauses()])
 def test_phrases_end_at_the_same_characters(rules: Boundaries) -> None:
     """Every mark as the last of a word, as the last but one, and behind a full stop."""
     marks = [char for char in EVERY if words.class_of(char) == words.PUNCT]

@@ -206,8 +206,8 @@ def advice(row: Row) -> Iterator[str]:
         yield f"If you can choose where prompts end, choose {' or '.join(best)}{breaks}."
     if inside.get("sentence ends"):
         yield (
-            "Hardly any sentence ends inside a token after training with cross_punctuation = false"
-            " under [boundaries] of the recipe."
+            "Hardly any sentence ends inside a token of tokenizers that were trained with"
+            " --boundaries clauses."
         )
     missed = max(found.missed or 0.0 for found in row.at.values())
     if missed:

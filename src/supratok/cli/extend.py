@@ -26,10 +26,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     add("--add", type=int, required=True, metavar="N", help="number of new tokens to learn")
     add(
         "--boundaries",
-        choices=["open", "careful"],
+        choices=["open", "careful", "clauses"],
         default="open",
-        help="open: phrases may cross the end of a sentence or a colon; careful: they may not"
-        " (default: open)",
+        help="open: phrases may cross punctuation; careful: not the end of a sentence or a colon;"
+        " clauses: no punctuation before a space (default: open)",
     )
     add(
         "--min-count",

@@ -71,8 +71,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     )
     add(
         "--boundaries",
-        choices=["open", "careful"],
-        help="which boundaries phrases may cross (default: the recipe's)",
+        choices=["open", "careful", "clauses"],
+        help="open: phrases may cross punctuation; careful: not the end of a sentence, a colon or a"
+        " number; clauses: no punctuation before a space (default: the recipe's)",
     )
     add(
         "--character-coverage",
