@@ -305,11 +305,19 @@ class Boundaries {
         const size_t size = char_bytes(text[at]);
         table.add(text.substr(at, size));
         at += size;
-        const size_t start = table.start(at);
-        suffixes_.set_note(table.state(at), {table.token(at), table.token(start),
-                                             static_cast<uint16_t>(at - start)});
+        suffixes_.set_note(table.state(at), note_of(table, at));
       }
     }
+  }
+  Suffixes::Note note_of(const LastTokens& table, size_t at) const {
+    const uint32_t token = table.token(at);
+    if (token == suffixes_.longest(table.state(at)).entry)
+      if (const auto parts = encoder_.parts(token)) {
+        const uint16_t bytes = entries_.sizes[parts->second];
+        if (table.token(at - bytes) == parts->first) return {token, parts->first, bytes, true};
+      }
+    const size_t start = table.start(at);
+    return {token, table.token(start), static_cast<uint16_t>(at - start)};
   }
   bool may_be_neighbours(uint32_t left, uint32_t right) const {
     return encoder_.merges().may_be_neighbours(left, right, entries_.texts[left].back(),

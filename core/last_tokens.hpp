@@ -27,15 +27,15 @@ class LastTokens {
   // Appends whole characters.
   void add(std::string_view chars) {
     const size_t least = size_ + chars.size() + 1;
-    if (least > places_.size()) places_.resize(std::max(least, 2 * places_.size()));
+    if (least > places_.size()) places_.resize(std::max({least, 2 * places_.size(), size_t{64}}));
     for (size_t at = 0; at < chars.size(); breathe(at)) {
       const auto size = static_cast<uint16_t>(char_bytes(chars[at]));
       add_char(&chars[at], size);
       at += size;
     }
   }
+  size_t room() const { return places_.size() - 1; }  // for a text of so many bytes
   // The same of one character, if there is room.
-  bool has_room(size_t bytes) const { return size_ + bytes < places_.size(); }
   [[gnu::always_inline]] void add_char(const char* bytes, uint16_t size) {
     Place* here = &places_[size_];
     for (const char* const end = bytes + size; bytes < end; ++bytes, ++here)
@@ -94,18 +94,26 @@ class LastTokens {
     uint32_t state = Suffixes::kRoot;
     uint16_t size = 0;  // of the last token, in bytes
     char byte = 0;      // the last one
+    uint8_t risen = 0;  // by fewest: over so many bytes the counts did not fall, or over more
   };
 
-  // Find the last token behind a character of so many bytes. The last two tokens of the state's own
-  // text may be neighbours; so where the text before the last one ends with the other, there is no
-  // test. No entry joins the longest: the joined text would be a longer entry. And the character
+  // Find the last token behind a character of so many bytes. What the note of the state says holds
+  // by merges if the token before stands where it should:
+  //   - The longest entry that the text ends with grows from its left part. A join across its
+  //     beginning would be one with the whole entry, but no longer entry ends here; or one with a
+  //     beginning of its left part, which would come first without the rest of the entry too.
+  //   - The last two tokens of the state's own text may be neighbours.
+  // Otherwise each entry is tested, the longest first. Of a character alone nothing is asked: it
   // passes if no longer entry does.
-  void find_neighbour(Place* here, uint16_t char_size) const {
+  [[gnu::always_inline]] void find_neighbour(Place* here, uint16_t char_size) const {
     const Suffixes::Note note = suffixes_.note(here->state);
-    if (const Place* const before = here - note.bytes; before->token == note.before && note.bytes) {
-      here->token = note.entry, here->count = before->count + 1, here->size = note.bytes;
-      return;
-    }
+    const Place* const before = here - note.bytes;
+    if (before->token != note.before || !note.bytes) return look_for_neighbour(here, char_size);
+    here->token = note.entry;
+    here->count = before->count + !note.grows;
+    here->size = static_cast<uint16_t>(note.bytes + (before->size & -note.grows));
+  }
+  [[gnu::noinline]] void look_for_neighbour(Place* here, uint16_t char_size) const {
     const auto longest = suffixes_.longest(here->state);
     for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
       const Place* const before = here - one.bytes;
@@ -113,22 +121,34 @@ class LastTokens {
           !encoder_.merges().may_be_neighbours(before->token, one.entry, before->byte,
                                                before[1].byte, longest.entry))
         continue;
-      here->token = one.entry, here->count = before->count + 1, here->size = one.bytes;
-      return;
+      return end_with(here, one);
     }
     write_bytes(here, char_size);
   }
+  // By fewest the longest entry passes if no place inside it has fewer tokens than its beginning.
   void find_fewest(Place* here, uint16_t char_size) const {
-    here->count = kNone;
     const Suffixes::Note note = suffixes_.note(here->state);
-    auto one =
+    const auto longest =
         note.bytes ? Suffixes::Ending{note.entry, note.bytes} : suffixes_.longest(here->state);
+    const Place* const last = here - char_size;
+    const int risen = last->risen + char_size;
+    if (longest.bytes <= risen && longest.entry != kNone)
+      end_with(here, longest);
+    else
+      look_for_fewest(here, char_size, longest);
+    here->risen = static_cast<uint8_t>(here->count < last->count ? 0 : std::min(risen, 255));
+  }
+  [[gnu::noinline]] void look_for_fewest(Place* here, uint16_t char_size,
+                                         Suffixes::Ending one) const {
+    here->count = kNone;
     for (; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
-      const uint32_t count = here[-one.bytes].count + 1;
-      if (count < here->count) here->token = one.entry, here->count = count, here->size = one.bytes;
+      if (here[-one.bytes].count + 1 < here->count) end_with(here, one);
       if (one.bytes == char_size) return;  // the character itself
     }
     if (here[-char_size].count + char_size < here->count) write_bytes(here, char_size);
+  }
+  static void end_with(Place* here, Suffixes::Ending one) {
+    here->token = one.entry, here->count = here[-one.bytes].count + 1, here->size = one.bytes;
   }
   static void write_bytes(Place* here, uint16_t char_size) {
     *here = {Entries::of_byte(here[1 - char_size].byte), here[-char_size].count + char_size,

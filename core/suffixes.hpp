@@ -62,19 +62,21 @@ class Suffixes {
   // with.
   Ending longest(uint32_t state) const { return longest_[state]; }
   Ending shorter_than(uint32_t entry) const { return shorter_[entry]; }
-  // A note beside what each step reads: an entry that the text of the node ends with, its size, and
-  // what is before it. At first it is the longest. Where it is too long, the size is 0.
+  // A note beside what each step reads: an entry that the text of the node ends with, and the token
+  // that should end so many bytes before: the one before the entry or, if it `grows`, its left
+  // part. At first it is the longest entry and its size. Where that is too long, the bytes are 0.
   struct Note {
     uint32_t entry, before;
     uint16_t bytes;
+    bool grows = false;
   };
   Note note(uint32_t state) const {
     const Node& node = nodes_[state];
-    return {node.entry, node.before, static_cast<uint16_t>(node.bytes)};
+    return {node.entry, node.before, static_cast<uint16_t>(node.bytes), node.grows != 0};
   }
   void set_note(uint32_t state, Note note) {
     Node& node = nodes_[state];
-    node.entry = note.entry, node.before = note.before;
+    node.entry = note.entry, node.before = note.before, node.grows = note.grows;
     node.bytes = note.bytes > kMostNoted ? 0 : note.bytes;
   }
 
@@ -139,7 +141,8 @@ class Suffixes {
   struct Node {                                // small: each step waits for one
     uint32_t link;                             // as in the trie
     uint32_t shorter : 23 = kRoot, bytes : 9 = 0;
-    uint32_t entry = kNone, before = kNone;
+    uint32_t entry : 31 = kNone, grows : 1 = 0;
+    uint32_t before = kNone;
   };
   static_assert(TrieSlots::kMostNodes <= 1 << 23);
   Numbers order_;

@@ -19,26 +19,29 @@ class TextStream {
   // Appends whole characters. The first so many ids stay; those behind them are new. An exception
   // leaves the stream as it was.
   size_t append(std::string_view text) {
-    if (text.size() == 1 && table_.has_room(1) && settled_ + table_.size() < ids_.size() &&
-        !is_border(text, 0)) {
-      table_.add_char(text.data(), 1);
-      return correct(1);
+    if (text.size() != 1 || table_.size() >= room_) return append_more(text);
+    if (is_border(text, 0)) {  // the table begins anew, in the room that it has
+      settled_ = count_;
+      table_.shorten(0);
+      note_room();
     }
-    return append_more(text);
+    const size_t before = count_ - settled_;
+    table_.add_char(text.data(), 1);
+    return correct(before, 1);
   }
   std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
   size_t bytes() const { return bytes_; }
 
  private:
   [[gnu::noinline]] size_t append_more(std::string_view text) {
-    const size_t known = table_.size();
+    const size_t known = table_.size(), before = count_ - settled_;
     try {
       size_t first = 0;
       while (first < text.size() && !is_border(text, first)) ++first;
       table_.add(text.substr(0, first));
-      if (first < text.size()) return append_behind(text, first);
+      if (first < text.size()) return append_behind(text, first, before);
       make_room(0);
-      return correct(text.size());
+      return correct(before, text.size());
     } catch (...) {
       table_.shorten(known);
       throw;
@@ -49,7 +52,7 @@ class TextStream {
   }
   // The text up to its first border is in the table. From there to the last one the encoder is
   // faster; the rest begins a new table.
-  [[gnu::noinline]] size_t append_behind(std::string_view text, size_t first) {
+  size_t append_behind(std::string_view text, size_t first, size_t before) {
     size_t last = text.size() - 1;
     while (last > first && !is_border(text, last)) --last;
     Numbers middle;
@@ -57,12 +60,12 @@ class TextStream {
     next_.shorten(0);
     next_.add(text.substr(last));
     make_room(middle.size() + next_.count(next_.size()));
-    const size_t keep = correct(text.size());
+    const size_t keep = correct(before, text.size());
     std::copy(middle.begin(), middle.end(), ids_.begin() + static_cast<ptrdiff_t>(count_));
     settled_ = count_ + middle.size();
     table_.swap(next_);
-    end_ = 0;
-    correct(0);
+    correct(0, 0);
+    note_room();
     return keep;
   }
 
@@ -70,24 +73,36 @@ class TextStream {
   void make_room(size_t more) {
     const size_t size = settled_ + table_.size() + more;
     if (size > ids_.size()) ids_.resize(std::max(size, 2 * ids_.size()));
+    const size_t places = std::max(table_.room(), next_.room()) + 1;
+    if (places > ends_.size()) ends_.resize(places);
+    note_room();
   }
-  // Makes the ids those of the table. There is room, so nothing can fail.
-  [[gnu::always_inline]] size_t correct(size_t more) {
-    size_t before = end_, now = end_ = table_.size();
+  void note_room() { room_ = std::min({table_.room(), ends_.size() - 1, ids_.size() - settled_}); }
+  // Makes the ids those of the table, which had so many before: from the last one back to a place
+  // through which both encodings pass. There is room, so nothing can fail.
+  [[gnu::always_inline]] size_t correct(size_t before, size_t more) {
     uint32_t* const ids = ids_.data() + settled_;
-    count_ = settled_ + table_.count(now);
+    uint32_t* const ends = ends_.data();
+    size_t at = table_.size(), count = table_.count(at);
+    count_ = settled_ + count;
     bytes_ += more;
-    while (before != now)
-      before > now ? before = table_.start(before) : now = table_.write(now, ids);
-    return settled_ + table_.count(now);
+    while (count > before || ends[count] != at) {
+      const size_t start = table_.write(at, ids), kept = table_.count(start);
+      ends[count] = static_cast<uint32_t>(at);
+      while (--count > kept) ends[count] = kInside;  // a character in bytes
+      at = start;
+    }
+    return settled_ + count;
   }
 
+  static constexpr uint32_t kInside = ~uint32_t{0};  // of a character: no encoding passes there
   const Boundaries& boundaries_;
   LastTokens table_, next_ = table_;  // of the text since a border; room for the next one
   Numbers ids_;                       // of the whole text; behind them is room
+  Numbers ends_{0};                   // in the table: where so many of its ids end
   size_t count_ = 0;                  // of ids
   size_t settled_ = 0;                // ids before the border
-  size_t end_ = 0;                    // of the text in the table that `ids_` has
+  size_t room_ = 0;                   // bytes that the table may have, without more memory
   size_t bytes_ = 0;                  // of the whole text
 };
 

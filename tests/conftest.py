@@ -2,6 +2,7 @@
 take one thread (`pytestmark = pytest.mark.usefixtures("one_thread")`)."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -12,6 +13,9 @@ __all__ = ["chromium", "page_of"]  # fixtures
 
 # The core reports what it leaks at exit, for tests alone. It reads this when it loads.
 os.environ["SUPRATOK_LEAK_WARNINGS"] = "1"
+
+# A background job ignores Ctrl-C, and so would the commands that tests start and interrupt.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("supratok", deadline=None)
 settings.load_profile("supratok")

@@ -188,6 +188,18 @@ def test_a_stream_of_tokens_longer_than_a_note(rule: str) -> None:
     assert max(len(one.token_text(id)) for id in ids) == 1_024
 
 
+def test_a_stream_corrects_a_token_whose_place_has_the_bytes_of_a_character() -> None:
+    """`abcd` has three tokens, `abcdeé` two and then two bytes, of which one is the third id. With
+    `eéx` the text begins like `abcd` again, but only the first of its three tokens is there."""
+    one = made(["bc", "bcde", "eéx"], "fewest", "abcdex")
+    stream, ids = one.encode_stream(), list[int]()
+    for place, char in enumerate("abcdeéx", 1):
+        patch = stream.append(char)
+        ids[patch.keep :] = patch.ids
+        assert ids == one.encode("abcdeéx"[:place])
+    assert one.tokens("abcde") == ["a", "bcde"] and one.tokens("abcdeéx") == ["a", "bc", "d", "eéx"]
+
+
 @many
 @given(vocabularies, short_text, short_text)
 def test_pairs(one: Tokenizer, a: str, b: str) -> None:
