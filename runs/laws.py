@@ -45,6 +45,9 @@ class Case:
         self.ordinary = [*one._ids.bytes, *one._ids.entries]
         data = {id: one.decode_bytes([id]) for id in one.ids}
         self.rule = plain.Rule(one.encode, data.__getitem__, list(one._ids.bytes))
+        self.with_special = self.rule._replace(
+            encode=functools.partial(one.encode, allow_special=True)
+        )
         inside = {*"".join(one.texts)}
         self.after = plain.continuations(
             "".join(sorted(inside)) + next(char for char in chars if char not in inside),
@@ -85,26 +88,33 @@ def long_continuations(case: Case) -> bool:
 
 
 def patches(case: Case) -> bool:
-    stream, ids, text = case.one.encode_stream(), list[int](), case.text + case.some_text()
+    return patched(case, case.text + case.some_text(), allow_special=False)
+
+
+def patched(case: Case, text: str, allow_special: bool) -> bool:
+    stream, ids = case.one.encode_stream(allow_special=allow_special), list[int]()
     cuts = sorted(case.rng.choices(range(len(text) + 1), k=case.rng.randint(0, 8)))
     for start, end in itertools.pairwise([0, *cuts, len(text)]):
         keep, fresh = stream.append(text[start:end])
         if keep > len(ids):
             return False
         ids[keep:] = fresh
-        if ids != case.one.encode(text[:end]):
+        if ids != case.one.encode(text[:end], allow_special=allow_special):
             return False
     return ids == stream.ids
 
 
 def canonical(case: Case) -> bool:
     """Encodings side by side, and with ids changed."""
-    ids = case.ids + case.one.encode(case.some_text())
+    return judged(case, case.rule, case.ids + case.one.encode(case.some_text()))
+
+
+def judged(case: Case, rule: plain.Rule, ids: list[int]) -> bool:
     for _ in range(case.rng.randint(0, 2)):
         at = case.rng.randint(0, len(ids))
         ids[at : at + case.rng.randint(0, 1)] = [case.rng.choice(case.ordinary)]
-    return case.one.is_canonical(ids) == plain.is_canonical(case.rule, ids) and (
-        case.one.canonical_prefix(ids) == plain.canonical_prefix(case.rule, ids)
+    return case.one.is_canonical(ids) == plain.is_canonical(rule, ids) and (
+        case.one.canonical_prefix(ids) == plain.canonical_prefix(rule, ids)
     )
 
 
@@ -122,17 +132,35 @@ def next_ids(case: Case) -> bool:
 
 def pairs(case: Case) -> bool:
     more = case.some_text()
-    ids, at, inside = case.one.encode_pair(case.text, more)
-    border, sizes = len(case.text.encode()), [len(case.rule.bytes_of(id)) for id in ids]
-    ends = list(itertools.accumulate(sizes))
-    touched = sum(end <= border for end in ends)
-    crosses = touched < len(ids) and ends[touched] - sizes[touched] < border
-    return (ids, at, inside) == (case.one.encode(case.text + more), touched, crosses)
+    return case.one.encode_pair(case.text, more) == plain.pair(case.rule, case.text, more)
 
 
 def pieces(case: Case) -> bool:
     most = case.rng.randint(4, 7)
     return case.one.split(case.text, most) == plain.split(case.rule, case.text, most)
+
+
+def special_tokens(case: Case) -> bool:
+    """Written in a text, they end one text and begin another; the same holds between them."""
+    one, rule = case.one, case.with_special
+    ((name, special),) = one.special_tokens.items()
+    parts = [case.some_text() for _ in range(case.rng.randint(0, 2))]
+    text, more = name.join([*parts, case.text]), case.rng.choice(["", name]) + case.some_text()
+    ids, rest = one.stable(text, allow_special=True)
+    covers = [(tuple(ids), rest) for ids, rest in one.covers(text, allow_special=True)]
+    whole = one.encode(text, allow_special=True)
+    mask = one.next_mask(whole)
+    some = [*one.entry_ids, *case.rng.sample(case.rule.bytes, 2)]
+    return (
+        ids == plain.stable(rule, text, case.after)
+        and one.decode(ids) + rest == text
+        and covers == list(plain.covers(rule, text, case.after))
+        and one.encode_pair(text, more, allow_special=True) == plain.pair(rule, text, more)
+        and patched(case, text + more, allow_special=True)
+        and judged(case, rule, [*one.encode(text + more, allow_special=True)])
+        and mask[special]
+        and all(mask[id] == plain.may_come_next(rule, whole, id) for id in some)
+    )
 
 
 def words_and_dropout(case: Case) -> bool:
@@ -158,6 +186,7 @@ LAWS: dict[str, Callable[[Case], bool]] = {
     "the mask of next ids": next_ids,
     "pairs": pairs,
     "pieces of at most n tokens": pieces,
+    "all of these with special tokens": special_tokens,
     "dropout ends at words only, and keeps the text": words_and_dropout,
 }
 

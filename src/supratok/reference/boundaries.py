@@ -66,6 +66,15 @@ def covers(rule: Rule, text: str, after: Iterable[str]) -> dict[Covered, set[int
     return dict(sorted(found.items(), key=lambda item: len(item[0][1])))
 
 
+def pair(rule: Rule, text: str, more: str) -> tuple[list[int], int, bool]:
+    """The ids of both texts joined, how many end within the first text, and whether the next one
+    begins there."""
+    ids, border = rule.encode(text + more), len(text.encode())
+    ends = list(itertools.accumulate(len(rule.bytes_of(id)) for id in ids))
+    at = sum(end <= border for end in ends)
+    return ids, at, at < len(ids) and [0, *ends][at] < border
+
+
 def is_canonical(rule: Rule, ids: list[int]) -> bool:
     """Whether a text has this encoding."""
     try:
