@@ -46,7 +46,7 @@ class Boundaries {
     for (const uint32_t e : suffixes_.order()) anything_[encoder.id_of(256 + e)] = 1;
     LastTokens nothing(encoder, suffixes_);
     note_leads(nothing, anything_);
-    if (!encoder.by_fewest()) note_last_tokens();
+    encoder.by_fewest() ? suffixes_.note_longest() : note_last_tokens();
   }
   Boundaries(const Boundaries&) = delete;
 
@@ -305,19 +305,21 @@ class Boundaries {
         const size_t size = char_bytes(text[at]);
         table.add(text.substr(at, size));
         at += size;
-        suffixes_.set_note(table.state(at), note_of(table, at));
+        suffixes_.note(table.state(at), table.token(at), shape_of(table, at));
       }
     }
   }
-  Suffixes::Note note_of(const LastTokens& table, size_t at) const {
+  Suffixes::Shape shape_of(const LastTokens& table, size_t at) const {
+    const auto size = [&](size_t end) { return static_cast<uint16_t>(end - table.start(end)); };
     const uint32_t token = table.token(at);
-    if (token == suffixes_.longest(table.state(at)).entry)
-      if (const auto parts = encoder_.parts(token)) {
-        const uint16_t bytes = entries_.sizes[parts->second];
-        if (table.token(at - bytes) == parts->first) return {token, parts->first, bytes, true};
-      }
-    const size_t start = table.start(at);
-    return {token, table.token(start), static_cast<uint16_t>(at - start)};
+    const bool longest = token == suffixes_.longest(table.state(at)).entry;
+    if (longest) {
+      const auto parts = encoder_.parts(token);
+      if (!parts) return {size(at), 0, 0, true};  // a character: whatever is before it
+      const uint16_t back = entries_.sizes[parts->second];
+      if (table.token(at - back) == parts->first) return {size(at), back, size(at - back), true};
+    }
+    return {size(at), size(at), size(table.start(at)), longest};
   }
   bool may_be_neighbours(uint32_t left, uint32_t right) const {
     return encoder_.merges().may_be_neighbours(left, right, entries_.texts[left].back(),

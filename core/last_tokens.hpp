@@ -38,8 +38,10 @@ class LastTokens {
   // The same of one character, if there is room.
   [[gnu::always_inline]] void add_char(const char* bytes, uint16_t size) {
     Place* here = &places_[size_];
-    for (const char* const end = bytes + size; bytes < end; ++bytes, ++here)
-      here[1] = {.state = suffixes_.next(here->state, *bytes), .byte = *bytes};
+    for (const char* const end = bytes + size; bytes < end; ++bytes) {
+      const uint32_t state = suffixes_.next(here->state, *bytes);
+      (++here)->begin(state, *bytes);
+    }
     encoder_.by_fewest() ? find_fewest(here, size) : find_neighbour(here, size);
     size_ += size;
   }
@@ -53,10 +55,10 @@ class LastTokens {
 
   // Places are counted in bytes. What is said of a place is said of the text up to it.
   size_t size() const { return size_; }
-  char last_byte(size_t at) const { return places_[at].byte; }
+  char last_byte(size_t at) const { return places_[at].byte(); }
   std::string text_behind(size_t at) const {
     std::string text;
-    while (at < size_) text += places_[++at].byte;
+    while (at < size_) text += places_[++at].byte();
     return text;
   }
   uint32_t state(size_t at) const { return places_[at].state; }
@@ -74,11 +76,12 @@ class LastTokens {
   // start.
   size_t write(size_t at, uint32_t* ids) const {
     const Place& here = places_[at];
-    if (!Entries::is_byte(here.token))
+    if (!Entries::is_byte(here.token)) [[likely]]
       ids[here.count - 1] = encoder_.id_of(256 + here.token);
     else
       for (uint32_t b = 1; b <= here.size; ++b)
-        ids[here.count - b] = encoder_.id_of(static_cast<unsigned char>(places_[at - b + 1].byte));
+        ids[here.count - b] =
+            encoder_.id_of(static_cast<unsigned char>(places_[at - b + 1].byte()));
     return at - here.size;
   }
   // Appends the ids of the text up to a place.
@@ -93,50 +96,71 @@ class LastTokens {
     uint32_t token = kNone, count = 0;
     uint32_t state = Suffixes::kRoot;
     uint16_t size = 0;  // of the last token, in bytes
-    char byte = 0;      // the last one
-    uint8_t risen = 0;  // by fewest: over so many bytes the counts did not fall, or over more
+    uint16_t last = 0;  // byte, and above it, by fewest: over so many bytes the counts did not fall
+    void begin(uint32_t new_state, char new_byte) {
+      token = kNone, state = new_state, size = 0, last = static_cast<unsigned char>(new_byte);
+    }
+    char byte() const { return static_cast<char>(last); }
+    int risen() const { return last >> 8; }
   };
 
-  // Find the last token behind a character of so many bytes. What the note of the state says holds
-  // by merges if the token before stands where it should:
+  // Find the last token behind a character of so many bytes. By merges the state says it if the
+  // token before has the right size, so that it is the one in the state's own text:
   //   - The longest entry that the text ends with grows from its left part. A join across its
   //     beginning would be one with the whole entry, but no longer entry ends here; or one with a
   //     beginning of its left part, which would come first without the rest of the entry too.
   //   - The last two tokens of the state's own text may be neighbours.
-  // Otherwise each entry is tested, the longest first. Of a character alone nothing is asked: it
-  // passes if no longer entry does.
+  //   - A single character is the last token if no longer entry ends here.
   [[gnu::always_inline]] void find_neighbour(Place* here, uint16_t char_size) const {
-    const Suffixes::Note note = suffixes_.note(here->state);
-    const Place* const before = here - note.bytes;
-    if (before->token != note.before || !note.bytes) return look_for_neighbour(here, char_size);
-    here->token = note.entry;
-    here->count = before->count + !note.grows;
-    here->size = static_cast<uint16_t>(note.bytes + (before->size & -note.grows));
+    const Suffixes::Shape shape = suffixes_.shape(here->state);
+    if (here[-shape.back].size != shape.before)
+      look_for_neighbour(here, char_size, shape);
+    else
+      end_with(here, {suffixes_.noted(here->state), shape.bytes});
   }
-  [[gnu::noinline]] void look_for_neighbour(Place* here, uint16_t char_size) const {
-    const auto longest = suffixes_.longest(here->state);
-    for (auto one = longest; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
+  // Otherwise the token before may have taken in the one of the state's own text, by a join of some
+  // rank. Before that join nothing crosses the border behind it, as in the own text, and after it
+  // only an entry longer than the longest could. So the entry that the state says is the last token
+  // if it is joined earlier; if it grows, and is joined later, then its right part is, if that is
+  // joined earlier; and an entry cannot grow from a part that nothing ends with. Where all this
+  // does not decide, each entry is tested, the longest first.
+  [[gnu::noinline]] void look_for_neighbour(Place* here, uint16_t char_size,
+                                            Suffixes::Shape shape) const {
+    const Merges& merges = encoder_.merges();
+    Suffixes::Ending one{suffixes_.noted(here->state), shape.bytes};
+    if (shape.longest) {
+      const uint32_t taker =
+          merges.taker_of(shape.before, here[-shape.back].token, encoder_.entries());
+      if (taker != kNone && merges.is_later(taker, one.entry)) return end_with(here, one);
+      if (shape.back < shape.bytes) {  // it grows
+        const uint32_t right = merges.pieces[one.entry].right;
+        if (taker != kNone && merges.is_later(taker, right))
+          return end_with(here, {right, shape.back});
+        one = suffixes_.shorter_than(one.entry);
+      }
+    } else {
+      one = suffixes_.longest(here->state);
+    }
+    for (; one.entry != kNone; one = suffixes_.shorter_than(one.entry)) {
       const Place* const before = here - one.bytes;
-      if (one.bytes > char_size && before->token < kNone &&
-          !encoder_.merges().may_be_neighbours(before->token, one.entry, before->byte,
-                                               before[1].byte, longest.entry))
-        continue;
-      return end_with(here, one);
+      if (one.bytes == char_size || before->token >= kNone ||
+          merges.may_be_neighbours(before->token, one.entry, before->byte(), before[1].byte()))
+        return end_with(here, one);
     }
     write_bytes(here, char_size);
   }
   // By fewest the longest entry passes if no place inside it has fewer tokens than its beginning.
   void find_fewest(Place* here, uint16_t char_size) const {
-    const Suffixes::Note note = suffixes_.note(here->state);
-    const auto longest =
-        note.bytes ? Suffixes::Ending{note.entry, note.bytes} : suffixes_.longest(here->state);
+    const Suffixes::Shape shape = suffixes_.shape(here->state);
+    const auto longest = shape.bytes ? Suffixes::Ending{suffixes_.noted(here->state), shape.bytes}
+                                     : suffixes_.longest(here->state);
     const Place* const last = here - char_size;
-    const int risen = last->risen + char_size;
+    const int risen = last->risen() + char_size;
     if (longest.bytes <= risen && longest.entry != kNone)
       end_with(here, longest);
     else
       look_for_fewest(here, char_size, longest);
-    here->risen = static_cast<uint8_t>(here->count < last->count ? 0 : std::min(risen, 255));
+    if (here->count >= last->count) here->last |= static_cast<uint16_t>(std::min(risen, 255) << 8);
   }
   [[gnu::noinline]] void look_for_fewest(Place* here, uint16_t char_size,
                                          Suffixes::Ending one) const {
@@ -151,8 +175,8 @@ class LastTokens {
     here->token = one.entry, here->count = here[-one.bytes].count + 1, here->size = one.bytes;
   }
   static void write_bytes(Place* here, uint16_t char_size) {
-    *here = {Entries::of_byte(here[1 - char_size].byte), here[-char_size].count + char_size,
-             here->state, char_size, here->byte};
+    here->token = Entries::of_byte(here[1 - char_size].byte());
+    here->count = here[-char_size].count + char_size, here->size = char_size;
   }
 
   const Encoder& encoder_;

@@ -63,13 +63,23 @@ class Merges {
     return encode<false>(entries, text, limit, out);
   }
   // Whether two reachable entries may be neighbours. The text has these bytes beside the border.
-  // `alone`: the right one, if no longer entry ends as the two do.
-  bool may_be_neighbours(uint32_t left, uint32_t right, char last, char first,
-                         uint32_t alone = kNone) const {
+  bool may_be_neighbours(uint32_t left, uint32_t right, char last, char first) const {
     const uint32_t lowest = lowest_[border(last, first)];
-    return ties() ? fit<true>(left, right, lowest, kNone, alone)
-                  : fit<false>(left, right, lowest, kNone, alone);
+    return ties() ? fit<true>(left, right, lowest, kNone) : fit<false>(left, right, lowest, kNone);
   }
+  // The token that a part of so many bytes became by a join with what is before it, on the way to
+  // `token`, which ends with it; kNone if it has no such part.
+  uint32_t taker_of(size_t part, uint32_t token, const Entries& entries) const {
+    while (token < kNone) {
+      const uint32_t right = pieces[token].right;
+      if (right == kNone || entries.sizes[right] < part) break;
+      if (entries.sizes[right] == part) return token;
+      token = right;
+    }
+    return kNone;
+  }
+  // Whether `a` is joined later than `b`, by its rank.
+  bool is_later(uint32_t a, uint32_t b) const { return ties() ? ranks_[a] > ranks_[b] : a > b; }
   bool ties() const { return !ranks_.empty(); }
   // Whether a join of a rank before `limit` crosses a border between these two bytes. Each two
   // neighbours inside an entry were joined once, by it or by a part of it.
@@ -194,12 +204,11 @@ class Merges {
   // Whether `left` and `right` may be neighbours. Undoes their last joins, latest first; at each
   // stage a join across the border must not come before the one just undone. Of two joins of equal
   // rank the left one is made first. No join across this border ranks before `lowest`; those from
-  // `limit` on do not count, nor any with `alone`: there are none.
+  // `limit` on do not count.
   template <bool kTies>
-  bool fit(uint32_t left, uint32_t right, uint32_t lowest, uint32_t limit,
-           uint32_t alone = kNone) const {
+  bool fit(uint32_t left, uint32_t right, uint32_t lowest, uint32_t limit) const {
     while (limit > lowest) {
-      if (right != alone && rank<kTies>(joined(left, right)) < limit) return false;
+      if (rank<kTies>(joined(left, right)) < limit) return false;
       if (std::max(rank<kTies>(left), rank<kTies>(right)) < lowest) return true;
       // Characters rank before all other entries: if the later one is a character, both are.
       if (rank<kTies>(left) > rank<kTies>(right)) {

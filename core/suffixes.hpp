@@ -25,6 +25,7 @@ class Suffixes {
     std::erase_if(order_, [&](uint32_t e) { return !keeps(e); });
     const Trie trie(texts, Counts(texts.size(), 1), order_);
     nodes_.resize(trie.slots());
+    noted_.resize(trie.slots(), kNone);
     sizes_.resize(trie.slots());
     longest_.resize(trie.slots());
     for (uint32_t node = 0; node < nodes_.size(); ++node) nodes_[node].link = trie.link(node);
@@ -62,22 +63,28 @@ class Suffixes {
   // with.
   Ending longest(uint32_t state) const { return longest_[state]; }
   Ending shorter_than(uint32_t entry) const { return shorter_[entry]; }
-  // A note beside what each step reads: an entry that the text of the node ends with, and the token
-  // that should end so many bytes before: the one before the entry or, if it `grows`, its left
-  // part. At first it is the longest entry and its size. Where that is too long, the bytes are 0.
-  struct Note {
-    uint32_t entry, before;
-    uint16_t bytes;
-    bool grows = false;
+  // What the text of a node says about the last token of a text in this state: it is `entry`, of so
+  // many bytes, if the token that ends so many bytes `back` has `before` bytes. `longest`: no
+  // longer entry ends here. The sizes are a shape, of which there are few: each step reads its
+  // number.
+  struct Shape {
+    uint16_t bytes = 0, back = 0, before = 1;  // at first as no text is: no token ends here yet
+    bool longest = false;
+    bool operator==(const Shape&) const = default;
   };
-  Note note(uint32_t state) const {
-    const Node& node = nodes_[state];
-    return {node.entry, node.before, static_cast<uint16_t>(node.bytes), node.grows != 0};
+  Shape shape(uint32_t state) const { return shapes_[nodes_[state].shape]; }
+  uint32_t noted(uint32_t state) const { return noted_[state]; }  // the entry
+  void note(uint32_t state, uint32_t entry, Shape shape) {
+    const auto known = std::find(shapes_.begin(), shapes_.end(), shape);
+    const bool fits = known != shapes_.end() || shapes_.size() < kMostShapes;
+    noted_[state] = entry;
+    nodes_[state].shape = fits ? static_cast<uint32_t>(known - shapes_.begin()) : 0;
+    if (fits && known == shapes_.end()) shapes_.push_back(shape);
   }
-  void set_note(uint32_t state, Note note) {
-    Node& node = nodes_[state];
-    node.entry = note.entry, node.before = note.before, node.grows = note.grows;
-    node.bytes = note.bytes > kMostNoted ? 0 : note.bytes;
+  // The longest entry that the text of each node ends with, whatever is before it.
+  void note_longest() {
+    for (uint32_t node = 0; node < nodes_.size(); breathe(++node))
+      if (const auto [entry, bytes] = longest_[node]; bytes) note(node, entry, {bytes, 0, 0, true});
   }
 
   // The entries in the order of their bytes, and how many bytes each shares with the one before.
@@ -130,25 +137,24 @@ class Suffixes {
           shorter_[trie.longest_at(node)] = longest_[node];
           longest_[node] = {trie.longest_at(node), sizes_[node]};
         }
-        set_note(node, {longest_[node].entry, kNone, longest_[node].bytes});
       }
       std::erase_if(open,
                     [&](const auto& one) { return texts[order_[one.first]].size() == size + 1; });
     }
   }
 
-  static constexpr uint32_t kMostNoted = 511;  // bytes
-  struct Node {                                // small: each step waits for one
-    uint32_t link;                             // as in the trie
-    uint32_t shorter : 23 = kRoot, bytes : 9 = 0;
-    uint32_t entry : 31 = kNone, grows : 1 = 0;
-    uint32_t before = kNone;
+  static constexpr size_t kMostShapes = 1 << 9;
+  struct Node {     // small: each step waits for one
+    uint32_t link;  // as in the trie
+    uint32_t shorter : 23 = kRoot, shape : 9 = 0;
   };
   static_assert(TrieSlots::kMostNodes <= 1 << 23);
   Numbers order_;
   static constexpr size_t kBlock = 64;
   std::vector<uint16_t> shared_, least_;  // the least of each block
   LargeVector<Node> nodes_;
+  LargeVector<uint32_t> noted_;  // by node
+  std::vector<Shape> shapes_{1};
   std::vector<uint16_t> sizes_;  // by node
   LargeVector<Ending> longest_;  // by node
   std::vector<Ending> shorter_;  // by entry

@@ -27,7 +27,7 @@ class TextStream {
     }
     const size_t before = count_ - settled_;
     table_.add_char(text.data(), 1);
-    return correct(before, 1);
+    return correct<true>(before, 1);
   }
   std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
   size_t bytes() const { return bytes_; }
@@ -79,19 +79,23 @@ class TextStream {
   }
   void note_room() { room_ = std::min({table_.room(), ends_.size() - 1, ids_.size() - settled_}); }
   // Makes the ids those of the table, which had so many before: from the last one back to a place
-  // through which both encodings pass. There is room, so nothing can fail.
+  // through which both encodings pass. If the table has grown, the last one is new: no branch asks
+  // whether it is, which a processor would often guess wrong. There is room, so nothing can fail.
+  template <bool kGrown = false>
   [[gnu::always_inline]] size_t correct(size_t before, size_t more) {
     uint32_t* const ids = ids_.data() + settled_;
     uint32_t* const ends = ends_.data();
     size_t at = table_.size(), count = table_.count(at);
     count_ = settled_ + count;
     bytes_ += more;
-    while (count > before || ends[count] != at) {
+    if (!kGrown && count <= before && ends[count] == at) return settled_ + count;
+    do {
       const size_t start = table_.write(at, ids), kept = table_.count(start);
       ends[count] = static_cast<uint32_t>(at);
-      while (--count > kept) ends[count] = kInside;  // a character in bytes
-      at = start;
-    }
+      if (kept + 1 < count) [[unlikely]]  // a character in bytes
+        std::fill(ends + kept + 1, ends + count, kInside);
+      count = kept, at = start;
+    } while (count > before || ends[count] != at);
     return settled_ + count;
   }
 

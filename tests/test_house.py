@@ -50,8 +50,8 @@ def test_the_core_is_small() -> None:
     sizes = {path.name: len(path.read_text("utf-8").splitlines()) for path in CORE.iterdir()}
     assert max(sizes.values()) <= 450, sizes
     # Reading, spilling and counting over numbers in C++ took 3,000 lines, encoding in two levels,
-    # decoding and reading files of tokenizers 1,300, what may follow a text 1,215 (CHANGELOG).
-    assert sum(sizes.values()) <= 9960, sizes
+    # decoding and reading files of tokenizers 1,300, what may follow a text 1,260 (CHANGELOG).
+    assert sum(sizes.values()) <= 10010, sizes
 
 
 def test_the_bindings_keep_to_the_stable_abi() -> None:
