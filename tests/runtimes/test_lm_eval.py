@@ -1,5 +1,5 @@
 """The model `supratok` of lm-evaluation-harness. The harness brings forty packages, so it is not
-among those of `make test`; with `pip install lm-eval[hf]` these tests run."""
+among those of `make test`; `.ci/run` installs it and runs these tests."""
 
 from __future__ import annotations
 
