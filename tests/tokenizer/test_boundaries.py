@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seeds import seeds
 from supratok import Recipe, Token, Tokenizer
 from supratok.reference import boundaries as plain
 from supratok.tokenizer import Cover, Pair, Patch, Stable
@@ -173,29 +174,41 @@ def test_a_stream_of_characters_and_of_long_pieces(rule: str) -> None:
         assert ids == one.encode(text) == stream.ids
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_stream_of_tokens_longer_than_a_note(rule: str) -> None:
-    """A state notes the last tokens of its text up to 511 bytes."""
-    one = made(["a" * 2**power for power in range(1, 11)], rule, "ab")
+def by_characters(one: Tokenizer, text: str, every: int = 1) -> None:
+    """The ids of a stream of characters are those of `encode`, at every so many places."""
     stream, ids = one.encode_stream(), list[int]()
-    text = "a" * 2_100 + "b" + "a" * 1_030
     for place, char in enumerate(text, 1):
         patch = stream.append(char)
         ids[patch.keep :] = patch.ids
-        if place % 61 == 0 or place == len(text):
+        if place % every == 0 or place == len(text):
             assert ids == one.encode(text[:place])
-    assert max(len(one.token_text(id)) for id in ids) == 1_024
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_stream_of_tokens_of_more_shapes_than_are_noted(rule: str) -> None:
+    """Of a state's last tokens the sizes are noted, up to 511 kinds of them."""
+    one = made(["a" * size for size in range(2, 700)], rule, "ab")
+    assert len({len(one.token_text(id)) for id in one.entry_ids}) > 511
+    by_characters(one, "a" * 1_500 + "b" + "a" * 730, every=61)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@seeds(range(12), 60)
+def test_a_stream_of_tokens_that_take_in_parts_of_others(rule: str, seed: int) -> None:
+    rng, texts = random.Random(seed), list("ab ")
+    while len(texts) < 60:
+        joined = rng.choice(texts) + rng.choice(texts)
+        if len(joined) <= 24 and joined not in texts:
+            texts.append(joined)
+    one = made(texts, rule)
+    by_characters(one, "".join(rng.choices(texts, k=60)))
 
 
 def test_a_stream_corrects_a_token_whose_place_has_the_bytes_of_a_character() -> None:
     """`abcd` has three tokens, `abcdeé` two and then two bytes, of which one is the third id. With
     `eéx` the text begins like `abcd` again, but only the first of its three tokens is there."""
     one = made(["bc", "bcde", "eéx"], "fewest", "abcdex")
-    stream, ids = one.encode_stream(), list[int]()
-    for place, char in enumerate("abcdeéx", 1):
-        patch = stream.append(char)
-        ids[patch.keep :] = patch.ids
-        assert ids == one.encode("abcdeéx"[:place])
+    by_characters(one, "abcdeéx")
     assert one.tokens("abcde") == ["a", "bcde"] and one.tokens("abcdeéx") == ["a", "bc", "d", "eéx"]
 
 
