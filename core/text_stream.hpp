@@ -22,15 +22,16 @@ class TextStream {
     if (text.size() != 1 || table_.size() >= room_) return append_more(text);
     if (is_border(text, 0)) {  // the table begins anew, in the room that it has
       settled_ = count_;
+      settled_bytes_ += table_.size();
       table_.shorten(0);
       note_room();
     }
     const size_t before = count_ - settled_;
     table_.add_char(text.data(), 1);
-    return correct<true>(before, 1);
+    return correct<true>(before);
   }
   std::span<const uint32_t> ids() const { return {ids_.data(), count_}; }
-  size_t bytes() const { return bytes_; }
+  size_t bytes() const { return settled_bytes_ + table_.size(); }
 
  private:
   [[gnu::noinline]] size_t append_more(std::string_view text) {
@@ -41,7 +42,7 @@ class TextStream {
       table_.add(text.substr(0, first));
       if (first < text.size()) return append_behind(text, first, before);
       make_room(0);
-      return correct(before, text.size());
+      return correct(before);
     } catch (...) {
       table_.shorten(known);
       throw;
@@ -60,11 +61,12 @@ class TextStream {
     next_.shorten(0);
     next_.add(text.substr(last));
     make_room(middle.size() + next_.count(next_.size()));
-    const size_t keep = correct(before, text.size());
+    const size_t keep = correct(before);
     std::copy(middle.begin(), middle.end(), ids_.begin() + static_cast<ptrdiff_t>(count_));
     settled_ = count_ + middle.size();
+    settled_bytes_ += table_.size() + last - first;
     table_.swap(next_);
-    correct(0, 0);
+    correct(0);
     note_room();
     return keep;
   }
@@ -82,12 +84,11 @@ class TextStream {
   // through which both encodings pass. If the table has grown, the last one is new: no branch asks
   // whether it is, which a processor would often guess wrong. There is room, so nothing can fail.
   template <bool kGrown = false>
-  [[gnu::always_inline]] size_t correct(size_t before, size_t more) {
+  [[gnu::always_inline]] size_t correct(size_t before) {
     uint32_t* const ids = ids_.data() + settled_;
     uint32_t* const ends = ends_.data();
     size_t at = table_.size(), count = table_.count(at);
     count_ = settled_ + count;
-    bytes_ += more;
     if (!kGrown && count <= before && ends[count] == at) return settled_ + count;
     do {
       const size_t start = table_.write(at, ids), kept = table_.count(start);
@@ -107,7 +108,7 @@ class TextStream {
   size_t count_ = 0;                  // of ids
   size_t settled_ = 0;                // ids before the border
   size_t room_ = 0;                   // bytes that the table may have, without more memory
-  size_t bytes_ = 0;                  // of the whole text
+  size_t settled_bytes_ = 0;
 };
 
 }  // namespace supratok

@@ -4,9 +4,9 @@
     rows = models.rows_of([Job("default", 32_000, Setting(Plan(tokens=20_000_000), 6, 384))])
 
 A script trains the tokenizers that are missing, then the models, on a GPU where there is one. These
-can be two machines: `--prepare` trains the tokenizers only, `--tokenizers` names their folder on
-the machine with the GPU, and `rows.jsonl` of `--out` holds the figures to copy back; `--finished`
-makes the table from it and trains nothing.
+can be two machines: `--prepare` trains the tokenizers only, and prints their characters per token;
+`--tokenizers` names their folder on the machine with the GPU, and `rows.jsonl` of `--out` holds the
+figures to copy back; `--finished` makes the table from it and trains nothing.
 """
 
 from __future__ import annotations
@@ -164,6 +164,16 @@ class Models:
         plain.unlink()
         return data
 
+    def densities(self, name: str, size: int) -> str:
+        """Characters per token of the texts to measure on."""
+        coder = self.coder(name, size)
+        found = {
+            test: sum(map(len, texts)) / sum(map(len, coder.encode_all(texts)))
+            for test, texts in self.texts.tests.items()
+        }
+        each = ", ".join(f"{test} {density:.3f}" for test, density in found.items())
+        return f"characters per token: {each}"
+
     def coder(self, name: str, size: int) -> Coder:
         return Coder(open_any(self.tokenizer(name, size)))
 
@@ -184,8 +194,8 @@ class Models:
         """The figures of models, trained one after the other. While one trains, the text of the
         next is encoded. With --finished, only those of finished rows."""
         if self.args.prepare:
-            for job in jobs:
-                self.tokenizer(job.name, job.size)
+            for name, size in dict.fromkeys((job.name, job.size) for job in jobs):
+                print(f"{name} {size:,}: {self.densities(name, size)}", flush=True)
             raise SystemExit(f"{self.args.tokenizers}: all tokenizers are trained")
         self._check_tests()  # before hours of training
         wanted = [job for job in jobs if not self.args.finished or self.is_done(job, more)]

@@ -169,7 +169,11 @@ def model_options(
     add("--cache", type=Path, default=Path("build/baselines"), help="folder of trained baselines")
     add("--tests", nargs="+", metavar="TEXT",
         help="only these texts, such as 'held out' or 'held out, words only'")  # fmt: skip
-    add("--prepare", action="store_true", help="train missing tokenizers, but no models")
+    add(
+        "--prepare",
+        action="store_true",
+        help="train missing tokenizers and print their characters per token, but train no models",
+    )
     add("--finished", action="store_true", help="make the table of finished rows, train nothing")
     add("--save", type=Path, help="folder to save the models to, as GPT-2 for transformers")
     return parser

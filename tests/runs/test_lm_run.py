@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,10 @@ import torch
 import zstandard
 
 from run_scripts import SIZE, script
+from supratok.formats.peer import open_any
+from supratok.lab.lm.coder import Coder
 from supratok.lab.lm.saving import load_folder
+from supratok.lab.measure.figures import articles
 from texts import prose, write_corpus
 
 SMALL = ["--size", str(SIZE), "--shape", "2", "32", "32", "--batch", "4"]
@@ -186,14 +190,22 @@ def test_among(value: int, expected: tuple[int, str]) -> None:
     assert script("phrases")._among(value, (0, 2000)) == expected
 
 
-def test_preparing_trains_no_model(data: Path, tmp_path: Path, monkeypatch: Any) -> None:
+def test_preparing_trains_no_model(
+    data: Path, tmp_path: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("SUPRATOK_DATA", str(data))
     given = ["--out", str(tmp_path), "--tokenizers", str(tmp_path / "tok"), "--cache",
              str(data / "cache"), *SMALL, "--only", "default", "--prepare"]  # fmt: skip
     with pytest.raises(SystemExit, match="all tokenizers are trained"):
         script("variants").main(given)
-    assert [path.suffix for path in (tmp_path / "tok").iterdir()] == [".zst"]
-    assert not (tmp_path / "rows.jsonl").exists()
+    (tokenizer,) = (tmp_path / "tok").iterdir()
+    assert tokenizer.suffix == ".zst" and not (tmp_path / "rows.jsonl").exists()
+    printed = re.search(
+        r"characters per token: .*WikiText-103 test ([\d.]+)", capsys.readouterr().out
+    )
+    texts = articles((data / "test/wikitext103/wiki.test.raw").read_text())
+    ids = Coder(open_any(tokenizer)).encode_all(texts)
+    assert printed and float(printed[1]) == round(sum(map(len, texts)) / sum(map(len, ids)), 3)
 
 
 def test_old_tokenizers_are_found_again() -> None:
