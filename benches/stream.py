@@ -4,8 +4,9 @@
     python benches/stream.py balanced.json --before ../older/core     # two cores in turn
 
 It compiles stream.cpp with a core, and gives it a tokenizer and the first documents of a corpus.
-Each portion of documents is encoded, then fed to streams. A figure is the median over the portions
-of all turns, followed by the 10th and the 90th percentile. It ends with status 1 if ids differ.
+All documents are encoded, then all are fed to streams; both are timed in portions. A figure is the
+median over the portions of all turns, followed by the 10th and the 90th percentile. It ends with
+status 1 if ids differ.
 """
 
 from __future__ import annotations
